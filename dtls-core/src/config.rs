@@ -2,6 +2,7 @@
 
 use crate::crypto::KeyId;
 use crate::time::Micros;
+use crate::wire::extension::{CertificateType, CertificateTypes};
 
 /// What this side proves itself with. Private keys stay with the engine.
 #[derive(Clone, Copy, Debug)]
@@ -138,5 +139,46 @@ impl Config<'_> {
             trust_plaintext_alerts: false,
             answer_retransmissions: true,
         }
+    }
+}
+
+impl Credential<'_> {
+    pub(crate) const fn certificate_type(&self) -> CertificateType {
+        match self {
+            Self::RawPublicKey { .. } => CertificateType::RawPublicKey,
+            Self::Certificates { .. } => CertificateType::X509,
+        }
+    }
+
+    pub(crate) const fn key(&self) -> KeyId {
+        match self {
+            Self::RawPublicKey { key, .. } | Self::Certificates { key, .. } => *key,
+        }
+    }
+}
+
+impl<'a> Config<'a> {
+    /// The first credential of a type.
+    pub(crate) fn credential(&self, kind: CertificateType) -> Option<&'a Credential<'a>> {
+        self.credentials
+            .iter()
+            .find(|credential| credential.certificate_type() == kind)
+    }
+
+    /// The types of our credentials, in the order of preference.
+    pub(crate) fn own_types(&self) -> CertificateTypes {
+        let mut types = self.credentials.iter().map(Credential::certificate_type);
+        let first = types.next();
+        CertificateTypes([first, types.find(|kind| Some(*kind) != first)])
+    }
+
+    /// The types accepted from the peer, in the order of preference.
+    pub(crate) fn accepted_types(&self) -> CertificateTypes {
+        CertificateTypes([
+            self.accept
+                .raw_public_key
+                .then_some(CertificateType::RawPublicKey),
+            self.accept.certificate.then_some(CertificateType::X509),
+        ])
     }
 }

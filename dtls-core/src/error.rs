@@ -21,8 +21,10 @@ pub enum Fatal {
     NothingInCommon,
     /// No certificate type in common (RFC 7250 section 4.2).
     NoCommonCertificateType,
-    /// A certificate whose public key cannot be used.
+    /// A certificate that cannot be parsed.
     BadCertificate,
+    /// A certificate with a public key that is not an uncompressed point on P-256.
+    UnsupportedCertificate,
     /// The peer did not authenticate itself although it has to.
     PeerAnonymous,
     /// The caller refused the peer's raw public key, PSK identity or anonymity.
@@ -60,7 +62,9 @@ impl Fatal {
             Self::NothingInCommon | Self::PeerAnonymous | Self::PeerRefused => {
                 AlertDescription::HANDSHAKE_FAILURE
             }
-            Self::NoCommonCertificateType => AlertDescription::UNSUPPORTED_CERTIFICATE,
+            Self::NoCommonCertificateType | Self::UnsupportedCertificate => {
+                AlertDescription::UNSUPPORTED_CERTIFICATE
+            }
             Self::BadCertificate => AlertDescription::BAD_CERTIFICATE,
             Self::CertificateRefused => AlertDescription::CERTIFICATE_UNKNOWN,
             Self::BadSignature | Self::BadFinished => AlertDescription::DECRYPT_ERROR,
@@ -86,7 +90,10 @@ impl fmt::Display for Fatal {
                 "no cipher suite, curve, signature algorithm or extended master secret in common",
             ),
             Self::NoCommonCertificateType => f.write_str("no certificate type in common"),
-            Self::BadCertificate => f.write_str("the peer's certificate has no usable public key"),
+            Self::BadCertificate => f.write_str("the peer's certificate cannot be parsed"),
+            Self::UnsupportedCertificate => {
+                f.write_str("the peer's certificate has no P-256 public key")
+            }
             Self::PeerAnonymous => f.write_str("the peer did not authenticate itself"),
             Self::PeerRefused => f.write_str("the peer's identity was refused"),
             Self::CertificateRefused => f.write_str("the peer's certificate was refused"),
@@ -111,6 +118,8 @@ impl core::error::Error for Fatal {}
 pub enum SendError {
     /// The output has to be at least this long. Nothing is lost: call again with more room.
     TooSmall(usize),
+    /// The payload is longer than a record can hold, which is this many bytes (RFC 5246 section 6.2.1).
+    TooLong(usize),
     /// The last flight of the handshake has to go before any data: call `poll_transmit` first.
     LastFlightFirst,
     /// The association is closed.
@@ -131,6 +140,7 @@ impl fmt::Display for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooSmall(size) => write!(f, "the output needs room for {size} bytes"),
+            Self::TooLong(size) => write!(f, "a record holds at most {size} bytes"),
             Self::LastFlightFirst => f.write_str("the last handshake flight has to be sent first"),
             Self::Closed => f.write_str("the association is closed"),
             Self::Exhausted => f.write_str("the sequence numbers are used up"),
