@@ -46,6 +46,20 @@
 //! before stays as it was. What a datagram from the network does wrong is never an error: it is dropped, and a
 //! [`Probe`] is told why.
 #![no_std]
+// Encodings and proofs that only one role needs stay in builds without that role, where the linker drops them; the build
+// with both roles allows nothing unused.
+#![cfg_attr(
+    not(all(feature = "client", feature = "server")),
+    allow(
+        dead_code,
+        unused_imports,
+        unused_variables,
+        reason = "a build with one role"
+    )
+)]
+
+#[cfg(not(any(feature = "client", feature = "server")))]
+compile_error!("choose at least one of the features `client` and `server`");
 
 mod alert;
 mod association;

@@ -6,10 +6,7 @@ use crate::config::{Config, Credential};
 use crate::crypto::{Point, Signature};
 use crate::error::SendError;
 use crate::wire::handshake::{self, HandshakeType, Header};
-#[cfg(feature = "server")]
-use crate::wire::hello::OwnServerHello;
-#[cfg(feature = "client")]
-use crate::wire::hello::{OwnClientHello, parse_hello_verify_request};
+use crate::wire::hello::{OwnClientHello, OwnServerHello, parse_hello_verify_request};
 use crate::wire::record::{self, ContentType, RecordNumber};
 use crate::wire::{Sink, Window, certificate, key_exchange, length, verify};
 
@@ -226,7 +223,6 @@ impl Outbox {
     }
 
     /// A flight is being computed.
-    #[cfg(feature = "client")]
     pub(super) const fn prepare(&mut self, flight: u8, first_seq: u16) {
         *self = Self {
             flight,
@@ -324,9 +320,9 @@ impl<'o> Packer<'o> {
                 .saturating_add(n),
         );
         if n == left {
-            out.next_item()
+            out.next_item();
         } else {
-            out.offset = out.offset.saturating_add(n)
+            out.offset = out.offset.saturating_add(n);
         }
         Ok(())
     }

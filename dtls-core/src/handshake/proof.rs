@@ -28,7 +28,6 @@ impl PeerVerified {
     }
 
     /// From the caller's answer about an anonymous client.
-    #[cfg(feature = "server")]
     pub(super) fn anonymous(answer: Option<PeerId>) -> Result<Self, Fatal> {
         answer
             .map(|id| Self {
@@ -52,7 +51,6 @@ impl SignatureVerified {
     }
 
     /// Nothing was shown, so there is nothing to hold a key of.
-    #[cfg(feature = "server")]
     pub(super) const fn of_nobody(peer: &PeerVerified) -> Option<Self> {
         if peer.anonymous { Some(Self(())) } else { None }
     }

@@ -96,7 +96,6 @@ impl Reassembly {
     }
 
     /// Begins at this message_seq.
-    #[cfg(feature = "server")]
     pub(super) const fn expect(&mut self, message_seq: u16) {
         self.next = message_seq;
     }

@@ -28,7 +28,7 @@ impl ReplayWindow {
                 self.next = number.saturating_add(1);
             }
             Some(age) => {
-                self.seen |= u32::try_from(age).map_or(0, |age| 1u64.checked_shl(age).unwrap_or(0))
+                self.seen |= u32::try_from(age).map_or(0, |age| 1u64.checked_shl(age).unwrap_or(0));
             }
         }
     }

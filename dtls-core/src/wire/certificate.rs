@@ -90,7 +90,6 @@ pub(crate) fn point_of(spki: &[u8]) -> Result<Option<&Point>, Malformed> {
 }
 
 /// Puts a CertificateRequest: ECDSA with SHA-256, any authority.
-#[cfg(feature = "server")]
 pub(crate) fn put_request(sink: &mut dyn Sink) {
     sink.put(&[1, ECDSA_SIGN]);
     prefixed(sink, 2, &|sink| sink.put_u16(ECDSA_SHA256));
@@ -98,7 +97,6 @@ pub(crate) fn put_request(sink: &mut dyn Sink) {
 }
 
 /// Whether a CertificateRequest takes ECDSA with SHA-256.
-#[cfg(feature = "client")]
 pub(crate) fn parse_request(body: &[u8]) -> Result<bool, Malformed> {
     let mut reader = Reader::new(body);
     let (types, algorithms) = (reader.vec8()?, reader.vec16()?);

@@ -99,13 +99,11 @@ impl CertificateTypes {
     pub(crate) const X509: Self = Self([Some(CertificateType::X509), None]);
 
     /// Whether a ClientHello carries the list: it is left out if it says what its absence says as well.
-    #[cfg(feature = "client")]
     pub(crate) fn is_sent(&self) -> bool {
         *self != Self::X509 && self.0 != [None, None]
     }
 
     /// The list in a ClientHello; types nobody here knows are left out.
-    #[cfg(feature = "server")]
     pub(crate) fn parse(content: &mut Reader<'_>) -> Result<Self, Malformed> {
         let list = content.vec8()?;
         if list.is_empty() {
@@ -119,12 +117,11 @@ impl CertificateTypes {
     }
 
     /// Puts the list of a ClientHello, if it carries one.
-    #[cfg(feature = "client")]
     pub(crate) fn put(&self, sink: &mut dyn Sink, extension: u16) {
         if self.is_sent() {
             put(sink, extension, &|sink| {
                 prefixed(sink, 1, &|sink| {
-                    self.iter().for_each(|kind| sink.put_u8(kind as u8))
+                    self.iter().for_each(|kind| sink.put_u8(kind as u8));
                 });
             });
         }

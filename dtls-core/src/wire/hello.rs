@@ -5,12 +5,10 @@ use super::{
     DTLS_1_2, ECDHE_ECDSA_WITH_AES_128_CCM_8, ECDSA_SHA256, Malformed, Reader, SECP256R1, Sink,
     prefixed,
 };
-#[cfg(feature = "client")]
 use super::{EMPTY_RENEGOTIATION_INFO_SCSV, extension::CertificateTypes};
 use crate::wire::extension::CertificateType;
 
 /// A ClientHello as it came in.
-#[cfg(feature = "server")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClientHello<'a> {
     pub(crate) version: [u8; 2],
@@ -23,7 +21,6 @@ pub(crate) struct ClientHello<'a> {
     pub(crate) extensions: Extensions<'a>,
 }
 
-#[cfg(feature = "server")]
 impl<'a> ClientHello<'a> {
     pub(crate) fn parse(body: &'a [u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(body);
@@ -48,7 +45,6 @@ impl<'a> ClientHello<'a> {
 }
 
 /// The ClientHello we send. All of them offer the same but for credentials and cookie.
-#[cfg(feature = "client")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OwnClientHello<'a> {
     pub(crate) random: &'a [u8; 32],
@@ -59,7 +55,6 @@ pub(crate) struct OwnClientHello<'a> {
     pub(crate) server_types: CertificateTypes,
 }
 
-#[cfg(feature = "client")]
 impl OwnClientHello<'_> {
     pub(crate) fn emit(&self, sink: &mut dyn Sink) {
         sink.put(&DTLS_1_2);
@@ -89,7 +84,6 @@ impl OwnClientHello<'_> {
 }
 
 /// A ServerHello as it came in.
-#[cfg(feature = "client")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ServerHello<'a> {
     pub(crate) version: [u8; 2],
@@ -99,7 +93,6 @@ pub(crate) struct ServerHello<'a> {
     pub(crate) extensions: Extensions<'a>,
 }
 
-#[cfg(feature = "client")]
 impl<'a> ServerHello<'a> {
     pub(crate) fn parse(body: &'a [u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(body);
@@ -123,7 +116,6 @@ impl<'a> ServerHello<'a> {
 }
 
 /// The ServerHello we send.
-#[cfg(feature = "server")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OwnServerHello<'a> {
     pub(crate) random: &'a [u8; 32],
@@ -151,7 +143,6 @@ impl Answers {
     };
 }
 
-#[cfg(feature = "server")]
 impl OwnServerHello<'_> {
     pub(crate) fn emit(&self, sink: &mut dyn Sink) {
         sink.put(&DTLS_1_2);
@@ -166,7 +157,6 @@ impl OwnServerHello<'_> {
     }
 }
 
-#[cfg(feature = "server")]
 impl Answers {
     fn emit(&self, sink: &mut dyn Sink) {
         if self.extended_master_secret {
@@ -201,7 +191,6 @@ fn put_point_formats(sink: &mut dyn Sink) {
 }
 
 /// The cookie of a HelloVerifyRequest. Its server_version says nothing and is not looked at (RFC 6347 section 4.2.1).
-#[cfg(feature = "client")]
 pub(crate) fn parse_hello_verify_request(body: &[u8]) -> Result<&[u8], Malformed> {
     let mut reader = Reader::new(body);
     reader.array::<2>()?;
@@ -211,7 +200,6 @@ pub(crate) fn parse_hello_verify_request(body: &[u8]) -> Result<&[u8], Malformed
 }
 
 /// Body of a HelloVerifyRequest: 19 bytes. RFC 6347 section 4.2.1: server_version SHOULD be DTLS 1.0, whatever comes.
-#[cfg(feature = "server")]
 pub(crate) fn put_hello_verify_request(sink: &mut dyn Sink, cookie: &[u8; 16]) {
     sink.put(&super::DTLS_1_0);
     prefixed(sink, 1, &|sink| sink.put(cookie));

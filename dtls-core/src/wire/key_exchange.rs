@@ -1,6 +1,5 @@
 //! ServerKeyExchange and ClientKeyExchange of ECDHE_ECDSA (RFC 8422 sections 5.4 and 5.7).
 
-#[cfg(feature = "server")]
 use super::prefixed;
 use super::{ECDSA_SHA256, Malformed, Reader, SECP256R1, Sink, verify};
 use crate::crypto::{Point, Signature};
@@ -17,18 +16,15 @@ pub(crate) const fn server_params(point: &Point) -> [&[u8]; 2] {
 }
 
 /// A ServerKeyExchange as it came in.
-#[cfg(feature = "client")]
 pub(crate) struct ServerKeyExchange<'a> {
     pub(crate) point: &'a Point,
     pub(crate) signature: Signature,
 }
 
 /// Well-formed, but not what we can or may agree to.
-#[cfg(feature = "client")]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Unacceptable;
 
-#[cfg(feature = "client")]
 impl<'a> ServerKeyExchange<'a> {
     /// `Ok(Err(..))`: another curve, a compressed point, or a signature algorithm that was not offered.
     pub(crate) fn parse(body: &'a [u8]) -> Result<Result<Self, Unacceptable>, Malformed> {
@@ -51,7 +47,6 @@ impl<'a> ServerKeyExchange<'a> {
 }
 
 /// Puts a ServerKeyExchange.
-#[cfg(feature = "server")]
 pub(crate) fn put_server_key_exchange(sink: &mut dyn Sink, point: &Point, signature: &Signature) {
     server_params(point).iter().for_each(|part| sink.put(part));
     sink.put_u16(ECDSA_SHA256);
@@ -59,7 +54,6 @@ pub(crate) fn put_server_key_exchange(sink: &mut dyn Sink, point: &Point, signat
 }
 
 /// The client's point; `None` if it is not an uncompressed one on P-256.
-#[cfg(feature = "server")]
 pub(crate) fn parse_client_key_exchange(body: &[u8]) -> Result<Option<&Point>, Malformed> {
     let mut reader = Reader::new(body);
     let point = reader.vec8()?;
@@ -68,7 +62,6 @@ pub(crate) fn parse_client_key_exchange(body: &[u8]) -> Result<Option<&Point>, M
 }
 
 /// Puts a ClientKeyExchange.
-#[cfg(feature = "client")]
 pub(crate) fn put_client_key_exchange(sink: &mut dyn Sink, point: &Point) {
     sink.put_u8(65);
     sink.put(point);

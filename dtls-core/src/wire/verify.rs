@@ -1,8 +1,6 @@
 //! CertificateVerify (RFC 5246 section 7.4.8) and the encoding of ECDSA signatures (RFC 8422 section 5.4).
 
-#[cfg(feature = "client")]
 use super::ECDSA_SHA256;
-#[cfg(feature = "server")]
 use super::Reader;
 use super::{Malformed, Sink, prefixed};
 use crate::crypto::Signature;
@@ -10,7 +8,6 @@ use der::asn1::UintRef;
 use der::{Reader as _, SliceReader};
 
 /// The signature algorithm and the signature of a CertificateVerify.
-#[cfg(feature = "server")]
 pub(crate) fn parse_certificate_verify(body: &[u8]) -> Result<(u16, &[u8]), Malformed> {
     let mut reader = Reader::new(body);
     let parts = (reader.u16()?, reader.vec16()?);
@@ -19,7 +16,6 @@ pub(crate) fn parse_certificate_verify(body: &[u8]) -> Result<(u16, &[u8]), Malf
 }
 
 /// Puts a CertificateVerify.
-#[cfg(feature = "client")]
 pub(crate) fn put_certificate_verify(sink: &mut dyn Sink, signature: &Signature) {
     sink.put_u16(ECDSA_SHA256);
     prefixed(sink, 2, &|sink| put_signature(sink, signature));
