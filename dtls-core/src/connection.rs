@@ -12,7 +12,7 @@ use crate::platform::{Answer, PeerIdentity, Platform, Question};
 use crate::probe::Probe;
 use crate::record::{Datagram, Record};
 use crate::time::Instant;
-use crate::wire::record::ContentType;
+use crate::wire::record::{ContentType, HEADER};
 use core::fmt;
 
 /// Memory for one handshake at a time, of either role: the handshake's own state, and `M` bytes for messages that come in
@@ -174,8 +174,11 @@ impl<'w, P: Platform> Connection<'w, P> {
     ) -> Result<(), Fatal> {
         let Admitted(ClientHelloRecord(record)) = hello;
         self.begin(platform, now, |cx, job| Handshake::server(cx, job, &record))?;
-        let outcome =
-            self.with_handshake(platform, now, |handshake, cx| handshake.receive(cx, record));
+        let length = record.body.len().saturating_add(HEADER);
+        let outcome = self.with_handshake(platform, now, |handshake, cx| {
+            handshake.received(cx.platform, u16::try_from(length).unwrap_or(u16::MAX));
+            handshake.receive(cx, record)
+        });
         self.conclude(platform, outcome).map(drop)
     }
 

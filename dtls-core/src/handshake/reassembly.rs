@@ -297,3 +297,166 @@ impl Reassembly {
             .for_each(|block| *block = Block::FREE);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fragment of a message whose bytes are its offsets.
+    struct Source([u8; 64]);
+
+    impl Source {
+        fn new() -> Self {
+            Self(core::array::from_fn(|n| u8::try_from(n).unwrap()))
+        }
+
+        fn fragment(&self, message_seq: u16, length: u32, range: Range<usize>) -> Fragment<'_> {
+            let header = Header {
+                kind: HandshakeType::CERTIFICATE,
+                length,
+                message_seq,
+                fragment_offset: u32::try_from(range.start).unwrap(),
+                fragment_length: u32::try_from(range.len()).unwrap(),
+            };
+            Fragment {
+                header,
+                body: &self.0[range],
+            }
+        }
+    }
+
+    /// RFC 6347 section 4.2.3: fragments in any order, overlapping, repeated.
+    #[test]
+    fn fragments_may_come_in_any_order_and_overlap() {
+        let source = Source::new();
+        let pieces = [0..10, 5..25, 20..21, 20..40, 30..33];
+        let mut order = [0, 1, 2, 3, 4];
+        for round in 0..120 {
+            // all permutations, by Heap's factorial numbering
+            let mut rest = round;
+            for n in (2..=5).rev() {
+                order.swap(n - 1, rest % n);
+                rest /= n;
+            }
+            let (mut reassembly, mut memory) = (Reassembly::new(), [0xaa; 64]);
+            for n in order {
+                assert!(reassembly.due(&memory).is_none() || n > 0);
+                let fragment = source.fragment(0, 40, pieces[n].clone());
+                assert_eq!(reassembly.sort(&mut memory, &fragment), Sorted::Stored);
+            }
+            let (header, body) = reassembly.due(&memory).unwrap();
+            assert_eq!((header.length, body), (40, &source.0[..40]));
+        }
+    }
+
+    #[test]
+    fn a_whole_message_that_is_due_is_not_copied() {
+        let (source, mut memory) = (Source::new(), [0; 0]);
+        let mut reassembly = Reassembly::new();
+        assert_eq!(
+            reassembly.sort(&mut memory, &source.fragment(0, 40, 0..40)),
+            Sorted::Whole
+        );
+        reassembly.processed(&mut memory, None).unwrap();
+        assert!(reassembly.is_past(0) && !reassembly.is_past(1));
+    }
+
+    /// Same message_seq, other length: never mixed, the latest wins (CVE-2014-0195 and its kin).
+    #[test]
+    fn contradicting_fragments_never_mix() {
+        let (source, mut memory) = (Source::new(), [0; 64]);
+        let mut reassembly = Reassembly::new();
+        for (length, range) in [(30, 0..20), (40, 20..40), (40, 0..10)] {
+            reassembly.sort(&mut memory, &source.fragment(0, length, range));
+            assert!(reassembly.due(&memory).is_none());
+        }
+        reassembly.sort(&mut memory, &source.fragment(0, 40, 10..20));
+        assert_eq!(reassembly.due(&memory).unwrap().1, &source.0[..40]);
+    }
+
+    /// Messages of different message_seq are kept apart, however their fragments alternate.
+    #[test]
+    fn early_messages_wait_their_turn() {
+        let (source, mut memory) = (Source::new(), [0; 128]);
+        let mut reassembly = Reassembly::new();
+        for step in 0..4 {
+            for message_seq in [2, 0, 1] {
+                let fragment = source.fragment(message_seq, 32, step * 8..step * 8 + 8);
+                assert_eq!(reassembly.sort(&mut memory, &fragment), Sorted::Stored);
+            }
+        }
+        for message_seq in 0..3 {
+            let (header, body) = reassembly.due(&memory).unwrap();
+            assert_eq!((header.message_seq, body), (message_seq, &source.0[..32]));
+            reassembly.processed(&mut memory, None).unwrap();
+        }
+        assert!(reassembly.due(&memory).is_none());
+    }
+
+    /// When memory is short, the message that is due comes first.
+    #[test]
+    fn the_message_that_is_due_displaces_early_ones() {
+        let (source, mut memory) = (Source::new(), [0; 48]);
+        let mut reassembly = Reassembly::new();
+        assert_eq!(
+            reassembly.sort(&mut memory, &source.fragment(3, 32, 0..32)),
+            Sorted::Stored
+        );
+        let early = reassembly.sort(&mut memory, &source.fragment(2, 32, 0..32));
+        assert_eq!(early, Sorted::Dropped(Discard::Early));
+        assert_eq!(
+            reassembly.sort(&mut memory, &source.fragment(0, 32, 0..8)),
+            Sorted::Stored
+        );
+        assert_eq!(
+            reassembly.sort(&mut memory, &source.fragment(0, 32, 8..32)),
+            Sorted::Stored
+        );
+        assert_eq!(reassembly.due(&memory).unwrap().1, &source.0[..32]);
+    }
+
+    /// Nothing that a fragment claims makes memory grow: too long, or too far ahead, is dropped.
+    #[test]
+    fn what_does_not_fit_is_dropped() {
+        let (source, mut memory) = (Source::new(), [0; 16]);
+        let mut reassembly = Reassembly::new();
+        for length in [15, 1000, 70_000, 0xff_ffff] {
+            let large = reassembly.sort(&mut memory, &source.fragment(0, length, 0..8));
+            assert_eq!(large, Sorted::Dropped(Discard::TooLarge));
+            assert_eq!(reassembly.too_large(), Some(length));
+        }
+        for message_seq in [AHEAD, 7, u16::MAX] {
+            let far = reassembly.sort(&mut memory, &source.fragment(message_seq, 8, 0..8));
+            assert_eq!(far, Sorted::Dropped(Discard::Early));
+        }
+        assert_eq!(
+            reassembly.sort(&mut memory, &source.fragment(0, 14, 0..8)),
+            Sorted::Stored
+        );
+    }
+
+    /// What is kept stays until it is released, whatever else comes and goes.
+    #[test]
+    fn kept_bodies_stay() {
+        let (source, mut memory) = (Source::new(), [0; 80]);
+        let mut reassembly = Reassembly::new();
+        reassembly.processed(&mut memory, Some(&[7; 20])).unwrap();
+        for message_seq in 1..9 {
+            reassembly.sort(&mut memory, &source.fragment(message_seq, 32, 16..32));
+            reassembly.sort(&mut memory, &source.fragment(message_seq, 32, 0..16));
+            assert_eq!(reassembly.due(&memory).unwrap().1, &source.0[..32]);
+            reassembly.processed(&mut memory, None).unwrap();
+            assert_eq!(reassembly.kept(&memory), [7; 20]);
+        }
+        reassembly.sort(&mut memory, &source.fragment(9, 32, 16..32));
+        reassembly.sort(&mut memory, &source.fragment(9, 32, 0..16));
+        reassembly.processed_and_kept();
+        assert_eq!(reassembly.kept(&memory), &source.0[..32]);
+        assert_eq!(
+            reassembly.processed(&mut memory, Some(&[1; 81])),
+            Err(Fatal::MessageTooLarge(81))
+        );
+        reassembly.release();
+        assert!(reassembly.kept(&memory).is_empty());
+    }
+}
