@@ -1,0 +1,147 @@
+//! Just enough of the wire format to look into datagrams and to damage them (RFC 6347 sections 4.1 and 4.2.2).
+
+use core::ops::Range;
+
+/// Bytes of a record header.
+pub const RECORD_HEADER: usize = 13;
+/// Bytes of a handshake header.
+pub const HANDSHAKE_HEADER: usize = 12;
+
+/// Content type of alerts.
+pub const ALERT: u8 = 21;
+/// Content type of handshake messages.
+pub const HANDSHAKE: u8 = 22;
+/// Content type of application data.
+pub const APPLICATION_DATA: u8 = 23;
+
+/// Handshake type of a ClientHello.
+pub const CLIENT_HELLO: u8 = 1;
+/// Handshake type of a ServerHello.
+pub const SERVER_HELLO: u8 = 2;
+/// Handshake type of a HelloVerifyRequest.
+pub const HELLO_VERIFY_REQUEST: u8 = 3;
+/// Handshake type of a Certificate.
+pub const CERTIFICATE: u8 = 11;
+
+/// Where a record lies in a datagram.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Record {
+    /// Content type.
+    pub kind: u8,
+    /// Epoch.
+    pub epoch: u16,
+    /// Header and fragment.
+    pub range: Range<usize>,
+}
+
+/// Where a plaintext handshake message, or a fragment of one, lies in a datagram.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Message {
+    /// Handshake type.
+    pub kind: u8,
+    /// message_seq.
+    pub seq: u16,
+    /// The record that carries it.
+    pub record: Range<usize>,
+    /// Header and body.
+    pub range: Range<usize>,
+}
+
+impl Message {
+    /// Bytes of its body.
+    #[must_use]
+    pub fn body_len(&self) -> usize {
+        self.range.len() - HANDSHAKE_HEADER
+    }
+}
+
+/// The records of a datagram that one of us wrote.
+#[must_use]
+pub fn records(datagram: &[u8]) -> Vec<Record> {
+    let mut records = Vec::new();
+    let mut at = 0;
+    while let Some(header) = datagram.get(at..at + RECORD_HEADER) {
+        let end = at + RECORD_HEADER + usize::from(u16::from_be_bytes([header[11], header[12]]));
+        records.push(Record {
+            kind: header[0],
+            epoch: u16::from_be_bytes([header[3], header[4]]),
+            range: at..end,
+        });
+        at = end;
+    }
+    records
+}
+
+/// The plaintext handshake messages of a datagram that one of us wrote.
+#[must_use]
+pub fn messages(datagram: &[u8]) -> Vec<Message> {
+    let mut messages = Vec::new();
+    for record in records(datagram) {
+        if record.kind != HANDSHAKE || record.epoch != 0 {
+            continue;
+        }
+        let mut at = record.range.start + RECORD_HEADER;
+        while at < record.range.end {
+            let header = &datagram[at..at + HANDSHAKE_HEADER];
+            let end = at + HANDSHAKE_HEADER + u24(&header[9..]);
+            messages.push(Message {
+                kind: header[0],
+                seq: u16::from_be_bytes([header[4], header[5]]),
+                record: record.range.clone(),
+                range: at..end,
+            });
+            at = end;
+        }
+    }
+    messages
+}
+
+/// The plaintext alerts of a datagram: level and description.
+#[must_use]
+pub fn alerts(datagram: &[u8]) -> Vec<(u8, u8)> {
+    let plain = records(datagram).into_iter();
+    plain
+        .filter(|record| record.kind == ALERT && record.epoch == 0)
+        .map(|record| {
+            let body = record.range.start + RECORD_HEADER;
+            (datagram[body], datagram[body + 1])
+        })
+        .collect()
+}
+
+/// A plaintext record in epoch 0, as anybody can forge it.
+#[must_use]
+pub fn forged(kind: u8, sequence: u16, body: &[u8]) -> Vec<u8> {
+    let mut record = vec![kind, 254, 253, 0, 0, 0, 0, 0, 0];
+    record.extend(sequence.to_be_bytes());
+    record.extend(
+        u16::try_from(body.len())
+            .expect("a short body")
+            .to_be_bytes(),
+    );
+    record.extend(body);
+    record
+}
+
+/// Cuts a whole message of a datagram down to `len` bytes of body, and tells so in its header and its record's: a message
+/// that arrives in order and is complete, but too short.
+pub fn truncate(datagram: &mut Vec<u8>, message: &Message, len: usize) {
+    let cut = message.body_len() - len;
+    datagram.drain(message.range.end - cut..message.range.end);
+    put_u24(&mut datagram[message.range.start + 1..], len);
+    put_u24(&mut datagram[message.range.start + 9..], len);
+    let fragment = message.record.len() - RECORD_HEADER - cut;
+    let [.., high, low] = fragment.to_be_bytes();
+    datagram[message.record.start + 11] = high;
+    datagram[message.record.start + 12] = low;
+}
+
+fn u24(bytes: &[u8]) -> usize {
+    bytes[..3]
+        .iter()
+        .fold(0, |value, &byte| value << 8 | usize::from(byte))
+}
+
+fn put_u24(bytes: &mut [u8], value: usize) {
+    bytes[..3].copy_from_slice(&value.to_be_bytes()[5..]);
+}
