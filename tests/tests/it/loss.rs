@@ -2,6 +2,7 @@
 
 use crate::{CLIENT, SERVER, assert_works, pair, to_datagram};
 use dtls_core::Micros;
+use dtls_tests::wire;
 use dtls_tests::{Fate, Kind, Link, Network, Peer};
 
 /// The largest datagram of the small cases: every flight but the ClientHellos takes several.
@@ -55,6 +56,44 @@ fn every_single_loss_is_repaired() {
     each_datagram(Fate::Drop, |_, client, server| {
         let repeated = client.machine.retransmissions() + server.machine.retransmissions();
         assert!(repeated > 0, "only a retransmission can repair it");
+    });
+}
+
+/// RFC 6347 section 4.2.4: what is sent again is the same messages, byte for byte, in records of their own.
+#[test]
+fn retransmissions_repeat_the_same_messages() {
+    each_datagram(Fate::Drop, |net, _, _| {
+        let mut bodies = std::collections::HashMap::new();
+        let mut records = std::collections::HashSet::new();
+        for sent in &net.log {
+            for record in wire::records(&sent.bytes) {
+                let number = sent.bytes[record.range][3..11].to_vec();
+                assert!(
+                    records.insert((sent.from, number)),
+                    "a record number was used twice"
+                );
+            }
+            for message in wire::messages(&sent.bytes) {
+                let bytes = &sent.bytes[message.range.clone()];
+                let offset = bytes[6..9].to_vec();
+                for (byte, position) in bytes[wire::HANDSHAKE_HEADER..].iter().zip(0..) {
+                    let place = (
+                        sent.from,
+                        message.kind,
+                        message.seq,
+                        offset.clone(),
+                        position,
+                    );
+                    let before = bodies.insert(place, *byte);
+                    assert!(
+                        before.is_none_or(|before| before == *byte),
+                        "message {} of type {} changed",
+                        message.seq,
+                        message.kind
+                    );
+                }
+            }
+        }
     });
 }
 

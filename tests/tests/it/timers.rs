@@ -110,6 +110,24 @@ fn a_repeated_flight_is_answered_once_per_deadline() {
     assert!(client.machine.retransmissions() > 3);
 }
 
+/// … and a client that waits for flight 6 answers the server's copies of flight 4, too.
+#[test]
+fn a_waiting_client_answers_a_repeated_flight() {
+    let mut net = Network::new(1);
+    let (mut client, mut server) = pair(&net, Kind::Raw, Kind::Raw);
+    client.config.timers.initial = Micros::from_secs(9);
+    server.config.timers.initial = Micros::from_millis(100);
+    net.hook(to_datagram(CLIENT, 2, Fate::Drop));
+    client.connect(&server);
+    let time = net.run(&mut [&mut client, &mut server]);
+    assert_eq!(server.machine.retransmissions(), 1);
+    assert!(
+        time < Micros::from_secs(1),
+        "{time:?}: long before the client's own timer"
+    );
+    assert_works(&mut net, &mut client, &mut server);
+}
+
 /// An alert in plaintext can come from anybody: it is told, and the handshake goes on.
 #[test]
 fn a_forged_alert_does_not_end_a_handshake() {
