@@ -75,15 +75,9 @@ fn retransmissions_repeat_the_same_messages() {
             }
             for message in wire::messages(&sent.bytes) {
                 let bytes = &sent.bytes[message.range.clone()];
-                let offset = bytes[6..9].to_vec();
-                for (byte, position) in bytes[wire::HANDSHAKE_HEADER..].iter().zip(0..) {
-                    let place = (
-                        sent.from,
-                        message.kind,
-                        message.seq,
-                        offset.clone(),
-                        position,
-                    );
+                let offset = u32::from_be_bytes([0, bytes[6], bytes[7], bytes[8]]);
+                for (place, byte) in (offset..).zip(&bytes[wire::HANDSHAKE_HEADER..]) {
+                    let place = (sent.from, message.kind, message.seq, place);
                     let before = bodies.insert(place, *byte);
                     assert!(
                         before.is_none_or(|before| before == *byte),
