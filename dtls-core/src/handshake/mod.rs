@@ -220,7 +220,7 @@ impl<P: Platform> Handshake<P> {
                 let keep = matches!(taken, Taken::Keep).then_some(fragment.body);
                 self.common.inbox.processed(cx.memory, keep)?;
                 if let Taken::Finished(proof) = taken {
-                    return self.finished(cx, proof).map(Some);
+                    return self.finished(cx, proof, fragment.header).map(Some);
                 }
             }
         }
@@ -237,7 +237,7 @@ impl<P: Platform> Handshake<P> {
             match taken {
                 Taken::Consumed => self.common.inbox.processed(cx.memory, None)?,
                 Taken::Keep => self.common.inbox.processed_and_kept(),
-                Taken::Finished(proof) => return self.finished(cx, proof).map(Some),
+                Taken::Finished(proof) => return self.finished(cx, proof, header).map(Some),
             }
         }
         Ok(None)
@@ -471,6 +471,7 @@ impl<P: Platform> Handshake<P> {
         &mut self,
         cx: &mut Context<'_, P>,
         proof: FinishedVerified,
+        header: Header,
     ) -> Result<Outcome, Fatal> {
         let last_flight_is_ours = self.common.is_server;
         let Stage::Finished(stage) = &mut self.stage else {
@@ -484,7 +485,7 @@ impl<P: Platform> Handshake<P> {
             ours: stage.pending.ours,
             theirs: stage.pending.theirs,
             finished_seq: stage.finished_seq,
-            peer_finished_seq: self.common.inbox.next(),
+            peer_finished_seq: header.message_seq,
             plain_next: self.common.plain_next,
             client_random: [a, b, c, d, e, f, g, h],
             linger_until: last_flight_is_ours.then(|| cx.now.after(cx.config.timers.linger)),
