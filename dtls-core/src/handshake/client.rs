@@ -93,7 +93,6 @@ pub(super) fn message<P: Platform>(
             common
                 .transcript
                 .absorb_own(platform.symmetric(), &hello, common.out.first_seq);
-            common.inbox.release();
             (Stage::AwaitCertificate, Taken::Consumed)
         }
         (Stage::AwaitCertificate, HandshakeType::CERTIFICATE) => {
@@ -118,6 +117,8 @@ pub(super) fn message<P: Platform>(
                 return Err(Fatal::Decode);
             }
             common.flight_received(config);
+            // Until now the ClientHello may have had to be repeated, with its cookie.
+            common.inbox.release(HandshakeType::HELLO_VERIFY_REQUEST);
             common.mark(platform, Mark::Phase(Phase::PrepareClientFlight));
             (Stage::AskPeer, Taken::Consumed)
         }
@@ -257,7 +258,7 @@ pub(super) fn answer<P: Platform>(
             Stage::AskVerify(PeerVerified::shown(answer, refused)?)
         }
         (Stage::AskVerify(peer), Answer::PublicKey(Ok(response))) => {
-            common.inbox.release();
+            common.inbox.release(HandshakeType::CERTIFICATE);
             Stage::AskGenerate(peer, SignatureVerified::by_engine(&response)?)
         }
         (Stage::AskVerify(_), Answer::PublicKey(Err(CryptoError::Invalid))) => {

@@ -217,7 +217,8 @@ impl<P: Platform> Handshake<P> {
                     fragment.header,
                     fragment.body,
                 )?;
-                let keep = matches!(taken, Taken::Keep).then_some(fragment.body);
+                let keep =
+                    matches!(taken, Taken::Keep).then_some((fragment.header.kind, fragment.body));
                 self.common.inbox.processed(cx.memory, keep)?;
                 if let Taken::Finished(proof) = taken {
                     return self.finished(cx, proof, fragment.header).map(Some);
@@ -236,7 +237,7 @@ impl<P: Platform> Handshake<P> {
             let taken = self.message(cx.platform, cx.config, cx.memory, header, body)?;
             match taken {
                 Taken::Consumed => self.common.inbox.processed(cx.memory, None)?,
-                Taken::Keep => self.common.inbox.processed_and_kept(),
+                Taken::Keep => self.common.inbox.processed_and_kept(header.kind),
                 Taken::Finished(proof) => return self.finished(cx, proof, header).map(Some),
             }
         }
@@ -285,7 +286,9 @@ impl<P: Platform> Handshake<P> {
         match &mut self.stage {
             #[cfg(feature = "client")]
             Stage::Client(stage) => {
-                let kept = common.inbox.kept(memory);
+                let kept = common
+                    .inbox
+                    .kept(memory, HandshakeType::HELLO_VERIFY_REQUEST);
                 client::message(common, stage, platform, config, header, body, kept)
             }
             #[cfg(feature = "server")]
@@ -411,15 +414,12 @@ impl<P: Platform> Handshake<P> {
         memory: &'s [u8],
         config: &Config<'_>,
     ) -> Option<Question<'s>> {
+        let certificate = self.common.inbox.kept(memory, HandshakeType::CERTIFICATE);
         match &self.stage {
             #[cfg(feature = "client")]
-            Stage::Client(stage) => {
-                client::question(&self.common, stage, self.common.inbox.kept(memory), config)
-            }
+            Stage::Client(stage) => client::question(&self.common, stage, certificate, config),
             #[cfg(feature = "server")]
-            Stage::Server(stage) => {
-                server::question(&self.common, stage, self.common.inbox.kept(memory), config)
-            }
+            Stage::Server(stage) => server::question(&self.common, stage, certificate, config),
             Stage::Finished(_) => None,
         }
     }
@@ -616,7 +616,7 @@ impl<P: Platform> Handshake<P> {
                 plain_next,
                 ..
             } = &mut self.common;
-            let kept = inbox.kept(cx.memory);
+            let kept = inbox.kept(cx.memory, HandshakeType::HELLO_VERIFY_REQUEST);
             let written = match flight::item(out.flight, out.item, material, cx.config, kept) {
                 Some(Item::Message(message)) => packer.message(&message, out),
                 Some(Item::ChangeCipherSpec) => packer

@@ -56,6 +56,10 @@ impl Block {
         self.body().end.saturating_add(bits)
     }
 
+    fn is_kept(&self, kind: HandshakeType) -> bool {
+        self.use_of == Use::Kept && self.kind == kind
+    }
+
     fn is_message(&self, message_seq: u16) -> bool {
         self.use_of == Use::Message && self.message_seq == message_seq
     }
@@ -76,7 +80,7 @@ pub(super) enum Sorted {
     Dropped(Discard),
 }
 
-/// The messages that came early or in pieces, and the one whose body is kept.
+/// The messages that came early or in pieces, and those whose body is kept: a HelloVerifyRequest, a Certificate.
 #[derive(Debug)]
 pub(super) struct Reassembly {
     /// The message_seq that is due.
@@ -237,22 +241,22 @@ impl Reassembly {
         ))
     }
 
-    /// The message that was due has been processed. If it came whole and is still needed, `keep` is its body.
+    /// The message that was due has been processed. If it came whole and is still needed, `keep` is its type and body.
     ///
     /// # Errors
     /// It cannot be kept, for the arena is too small.
     pub(super) fn processed(
         &mut self,
         memory: &mut [u8],
-        keep: Option<&[u8]>,
+        keep: Option<(HandshakeType, &[u8])>,
     ) -> Result<(), Fatal> {
         let next = self.next;
         self.blocks
             .iter_mut()
             .filter(|block| block.is_message(next))
             .for_each(|block| *block = Block::FREE);
-        if let Some(body) = keep {
-            self.keep(memory, body).ok_or_else(|| {
+        if let Some((kind, body)) = keep {
+            self.keep(memory, kind, body).ok_or_else(|| {
                 Fatal::MessageTooLarge(u32::try_from(body.len()).unwrap_or(u32::MAX))
             })?;
         }
@@ -261,8 +265,8 @@ impl Reassembly {
     }
 
     /// The message that was due has been processed from the arena, and its body is still needed.
-    pub(super) fn processed_and_kept(&mut self) {
-        self.release();
+    pub(super) fn processed_and_kept(&mut self, kind: HandshakeType) {
+        self.release(kind);
         let next = self.next;
         self.blocks
             .iter_mut()
@@ -271,29 +275,29 @@ impl Reassembly {
         self.next = next.saturating_add(1);
     }
 
-    fn keep(&mut self, memory: &mut [u8], body: &[u8]) -> Option<()> {
-        self.release();
+    fn keep(&mut self, memory: &mut [u8], kind: HandshakeType, body: &[u8]) -> Option<()> {
+        self.release(kind);
         let length = u16::try_from(body.len()).ok()?;
-        let index = self.allocate(memory, HandshakeType::HELLO_REQUEST, self.next, length)?;
+        let index = self.allocate(memory, kind, self.next, length)?;
         let block = self.blocks.get_mut(index)?;
         block.use_of = Use::Kept;
         memory.get_mut(block.body())?.copy_from_slice(body);
         Some(())
     }
 
-    /// The body that is kept; empty if there is none.
-    pub(super) fn kept<'m>(&self, memory: &'m [u8]) -> &'m [u8] {
-        let block = self.blocks.iter().find(|block| block.use_of == Use::Kept);
+    /// The body of this type that is kept; empty if there is none.
+    pub(super) fn kept<'m>(&self, memory: &'m [u8], kind: HandshakeType) -> &'m [u8] {
+        let block = self.blocks.iter().find(|block| block.is_kept(kind));
         block
             .and_then(|block| memory.get(block.body()))
             .unwrap_or_default()
     }
 
-    /// The kept body has served.
-    pub(super) fn release(&mut self) {
+    /// The kept body of this type has served.
+    pub(super) fn release(&mut self, kind: HandshakeType) {
         self.blocks
             .iter_mut()
-            .filter(|block| block.use_of == Use::Kept)
+            .filter(|block| block.is_kept(kind))
             .for_each(|block| *block = Block::FREE);
     }
 }
@@ -435,28 +439,35 @@ mod tests {
         );
     }
 
-    /// What is kept stays until it is released, whatever else comes and goes.
+    /// What is kept stays until it is released, whatever else comes and goes; one body of each type.
     #[test]
     fn kept_bodies_stay() {
+        const COOKIE: HandshakeType = HandshakeType::HELLO_VERIFY_REQUEST;
+        const CERTIFICATE: HandshakeType = HandshakeType::CERTIFICATE;
         let (source, mut memory) = (Source::new(), [0; 80]);
         let mut reassembly = Reassembly::new();
-        reassembly.processed(&mut memory, Some(&[7; 20])).unwrap();
+        let cookie = Some((COOKIE, &[7; 20][..]));
+        reassembly.processed(&mut memory, cookie).unwrap();
         for message_seq in 1..9 {
             reassembly.sort(&mut memory, &source.fragment(message_seq, 32, 16..32));
             reassembly.sort(&mut memory, &source.fragment(message_seq, 32, 0..16));
             assert_eq!(reassembly.due(&memory).unwrap().1, &source.0[..32]);
             reassembly.processed(&mut memory, None).unwrap();
-            assert_eq!(reassembly.kept(&memory), [7; 20]);
+            assert_eq!(reassembly.kept(&memory, COOKIE), [7; 20]);
         }
         reassembly.sort(&mut memory, &source.fragment(9, 32, 16..32));
         reassembly.sort(&mut memory, &source.fragment(9, 32, 0..16));
-        reassembly.processed_and_kept();
-        assert_eq!(reassembly.kept(&memory), &source.0[..32]);
+        reassembly.processed_and_kept(CERTIFICATE);
+        assert_eq!(reassembly.kept(&memory, CERTIFICATE), &source.0[..32]);
+        assert_eq!(reassembly.kept(&memory, COOKIE), [7; 20]);
         assert_eq!(
-            reassembly.processed(&mut memory, Some(&[1; 81])),
+            reassembly.processed(&mut memory, Some((CERTIFICATE, &[1; 81]))),
             Err(Fatal::MessageTooLarge(81))
         );
-        reassembly.release();
-        assert!(reassembly.kept(&memory).is_empty());
+        reassembly.release(COOKIE);
+        reassembly.release(CERTIFICATE);
+        for kind in [COOKIE, CERTIFICATE] {
+            assert!(reassembly.kept(&memory, kind).is_empty());
+        }
     }
 }

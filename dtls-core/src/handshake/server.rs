@@ -340,7 +340,7 @@ pub(super) fn answer<P: Platform>(
             Answer::PublicKey(Ok(PkResponse::Agreed(premaster))),
         ) => {
             common.secret = None;
-            common.inbox.release();
+            common.inbox.release(HandshakeType::CERTIFICATE);
             let client_finished_seq = common.inbox.next();
             let pending = keys::derive(common, cx.platform, &premaster, client_finished_seq);
             let messages = flight::server_messages(&common.material, cx.config).count();
