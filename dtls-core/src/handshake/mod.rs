@@ -248,7 +248,7 @@ impl<P: Platform> Handshake<P> {
     /// again, at most once until the timer runs out (RFC 6347 section 4.2.4, exit 2 of WAITING).
     fn repeated(&mut self, cx: &mut Context<'_, P>, message_seq: u16) {
         cx.platform.probe().discarded(Discard::Repeated);
-        let waiting = self.awaited_epoch().is_some() && !self.common.out.is_active();
+        let waiting = self.operation().is_none() && !self.common.out.is_active();
         if waiting
             && cx.config.answer_retransmissions
             && message_seq < self.common.peer_flight
