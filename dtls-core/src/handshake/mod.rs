@@ -300,7 +300,8 @@ impl<P: Platform> Handshake<P> {
         }
     }
 
-    /// ChangeCipherSpec counts only when nothing but Finished is missing: before that it is noise, whoever sent it.
+    /// Datagrams overtake each other: a server remembers a ChangeCipherSpec that comes before the messages in front of it.
+    /// That is harmless, whoever sent it: there are no keys before all of them are there, and then only Finished is due.
     fn change_cipher_spec(
         &mut self,
         cx: &mut Context<'_, P>,
@@ -313,7 +314,7 @@ impl<P: Platform> Handshake<P> {
                 self.early_finished(cx)
             }
             #[cfg(feature = "server")]
-            Stage::Server(stage) if stage.is_client_flight_complete() => {
+            Stage::Server(_) => {
                 self.common.early_change_cipher_spec = true;
                 Ok(None)
             }
