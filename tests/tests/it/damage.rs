@@ -53,6 +53,12 @@ fn truncate_messages(kind: Kind, which: impl Fn(u8) -> bool) {
                 client.connect(&server);
                 net.run(&mut [&mut client, &mut server]);
                 let case = format!("{kind:?}: message {seq} of type {kind_of} cut to {len}");
+                // The first ClientHello is no part of what the cookie leads to (RFC 6347 section 4.2.1), and without its
+                // extensions it is whole.
+                if (kind_of, seq, len) == (CLIENT_HELLO, 0, 44) {
+                    assert_works(&mut net, &mut client, &mut server);
+                    continue;
+                }
                 assert!(client.connected().is_none(), "{case}");
                 assert!(server.connected().is_none(), "{case}");
                 let victim = if from == CLIENT { &server } else { &client };

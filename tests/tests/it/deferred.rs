@@ -62,8 +62,10 @@ fn the_deadline_runs_while_a_question_is_out() {
             } else {
                 &mut server
             };
-            slow.config.timers.handshake = Micros::from_secs(30);
             slow.engine.delays[operation as usize] = Micros::from_secs(7_000);
+            for peer in [&mut client, &mut server] {
+                peer.config.timers.handshake = Micros::from_secs(30);
+            }
             client.connect(&server);
             net.run_for(Micros::from_secs(2), &mut [&mut client, &mut server]);
             let slow = if slow_client { &client } else { &server };
@@ -75,7 +77,8 @@ fn the_deadline_runs_while_a_question_is_out() {
             };
             assert!(
                 (30_000_000..30_100_000).contains(&(deadline - begin)),
-                "{case}"
+                "{case}: {}",
+                deadline - begin
             );
             net.run_for(Micros::from_secs(40), &mut [&mut client, &mut server]);
             let slow = if slow_client { &client } else { &server };

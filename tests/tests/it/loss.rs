@@ -1,7 +1,7 @@
 //! Loss, duplication and reordering (RFC 6347 sections 4.1.2.6 and 4.2.4).
 
 use crate::{CLIENT, SERVER, assert_works, pair, to_datagram};
-use dtls_core::Micros;
+use dtls_core::{Micros, Timers};
 use dtls_tests::wire;
 use dtls_tests::{Fate, Kind, Link, Network, Peer};
 
@@ -117,7 +117,8 @@ fn every_late_datagram_is_harmless() {
     each_datagram(Fate::Late(Micros::from_millis(1_500)), |_, _, _| {});
 }
 
-/// Seeded loss of 30 % both ways, alone and with all other mishaps. The number of seeds comes from `DTLS_LOSS_SEEDS`.
+/// Seeded loss of 30 % both ways, alone and with all other mishaps. Whoever is patient enough connects: if one handshake of
+/// these does not, something got stuck. The number of seeds comes from `DTLS_LOSS_SEEDS`.
 #[test]
 fn thirty_percent_loss_is_survived() {
     let seeds = std::env::var("DTLS_LOSS_SEEDS").map_or(100, |seeds| {
@@ -130,39 +131,43 @@ fn thirty_percent_loss_is_survived() {
     let nasty = Link {
         jitter: Micros::from_millis(30),
         loss: 15,
-        burst_begins: 5,
-        burst_ends: 30,
+        burst_begins: 10,
+        burst_ends: 60,
         duplicated: 10,
         ..Link::PERFECT
     };
-    let (mut connected, mut time) = (0, Micros(0));
+    let patient = Timers {
+        retransmissions: 20,
+        handshake: Micros::from_secs(3_600),
+        linger: Micros::from_secs(3_600),
+        ..Timers::INTERNET
+    };
+    let mut times = Vec::new();
     for seed in 0..seeds {
         let (client_kind, server_kind, mtu) = CASES[usize::try_from(seed).unwrap() % CASES.len()];
         for link in [lossy, nasty] {
             let mut net = Network::new(seed);
             net.link = link;
             let (mut client, mut server) = pair(&net, client_kind, server_kind);
-            (client.config.mtu, server.config.mtu) = (mtu, mtu);
-            client.connect(&server);
-            time.0 += net.run(&mut [&mut client, &mut server]).0;
-            // A server can be connected with a client that gave up asking for its last flight, never the other way round.
-            if client.connected().is_some() {
-                connected += 1;
-                net.unhook();
-                assert_works(&mut net, &mut client, &mut server);
-            } else {
-                assert_eq!(
-                    client.failure(),
-                    Some(dtls_core::Fatal::TimedOut),
-                    "seed {seed}"
-                );
+            for peer in [&mut client, &mut server] {
+                (peer.config.mtu, peer.config.timers) = (mtu, patient);
             }
+            client.connect(&server);
+            times.push(net.run(&mut [&mut client, &mut server]).0 / 1_000);
+            assert!(
+                client.connected().is_some(),
+                "seed {seed}: {:?} {:?}",
+                client.seen,
+                server.seen
+            );
+            assert_works(&mut net, &mut client, &mut server);
         }
     }
+    times.sort_unstable();
     println!(
-        "{connected} of {} handshakes connected, after {} ms each",
-        2 * seeds,
-        time.0 / 1_000 / (2 * seeds)
+        "{} handshakes with 30 % loss: median {} ms, slowest {} ms",
+        times.len(),
+        times[times.len() / 2],
+        times[times.len() - 1]
     );
-    assert!(connected >= 2 * seeds * 98 / 100, "{connected}");
 }
