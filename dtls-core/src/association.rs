@@ -1,11 +1,12 @@
 //! What remains when a handshake is done.
 
 use crate::alert::{AlertDescription, AlertLevel};
+use crate::crypto::Job;
 use crate::error::SendError;
 use crate::event::{ClientHelloRecord, Discard, Event};
 use crate::handshake::{FinishedVerified, PeerVerified, SignatureVerified, ending_alert};
 use crate::platform::{PeerId, Platform};
-use crate::probe::Probe;
+use crate::probe::{Mark, Probe};
 use crate::record::{Datagram, OVERHEAD, ReadKeys, Record, WriteKeys, begin};
 use crate::time::Instant;
 use crate::wire::handshake::{HandshakeType, finished};
@@ -36,6 +37,10 @@ pub struct Association {
     /// Until when our last flight is repeated; zero if it was the peer's.
     linger_until: Instant,
     peer: PeerId,
+    /// The handshake that made it, to which the last flight is booked.
+    job: Job,
+    /// Transmissions of our last flight so far.
+    attempt: u8,
     owed: u8,
     /// Alerts that may still be sent because of what the peer does.
     alerts: u8,
@@ -70,6 +75,7 @@ pub(crate) struct Origin {
     pub(crate) peer_finished_seq: u16,
     pub(crate) plain_next: u64,
     pub(crate) client_random: [u8; 8],
+    pub(crate) job: Job,
     /// Until when to repeat the last flight, if that is ours.
     pub(crate) linger_until: Option<Instant>,
 }
@@ -102,6 +108,8 @@ impl Association {
             client_random: origin.client_random,
             linger_until: origin.linger_until.unwrap_or_default(),
             peer: peer.id(),
+            job: origin.job,
+            attempt: 0,
             owed: origin.linger_until.map_or(0, |_| OWED_LAST_FLIGHT),
             alerts: ALERTS,
             life: Life::Open,
@@ -266,7 +274,15 @@ impl Association {
                         error => error,
                     })?;
                 self.plain_next = self.plain_next.saturating_add(1);
-                Ok(behind.saturating_add(n))
+                let n = behind.saturating_add(n);
+                let sent = Mark::Sent {
+                    flight: 6,
+                    bytes: u16::try_from(n).unwrap_or(u16::MAX),
+                    attempt: self.attempt,
+                };
+                platform.probe().mark(self.job, sent);
+                self.attempt = self.attempt.saturating_add(1);
+                Ok(n)
             }
             OWED_NO_RENEGOTIATION => {
                 let alert = warning(AlertDescription::NO_RENEGOTIATION);

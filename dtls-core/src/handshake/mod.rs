@@ -489,6 +489,7 @@ impl<P: Platform> Handshake<P> {
             peer_finished_seq: header.message_seq,
             plain_next: self.common.plain_next,
             client_random: [a, b, c, d, e, f, g, h],
+            job: self.common.job,
             linger_until: last_flight_is_ours.then(|| cx.now.after(cx.config.timers.linger)),
         };
         let association = Association::new(origin, &stage.peer, &stage.signature, &proof);
