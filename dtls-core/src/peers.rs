@@ -259,7 +259,8 @@ where
             };
             let written = association.poll_transmit(platform, out);
             if association.is_over() {
-                *seat = Seat::EMPTY;
+                // Not the address: a successor's handshake may be on its way, and the seat is reserved for it.
+                seat.association = None;
             }
             match written {
                 Ok(None) => {}

@@ -216,6 +216,28 @@ fn an_association_is_not_disturbed_by_a_handshake_beside_it() {
     assert_eq!(living.connected().map(|peer| peer.0), Some(0));
 }
 
+/// … and when it ends meanwhile, the new handshake goes on.
+#[test]
+fn a_handshake_survives_the_end_of_the_association_beside_it() {
+    let mut net = Network::new(1);
+    let mut server = gateway(&net);
+    let mut old = client(&net, 2);
+    old.connect(&server);
+    net.run(&mut [&mut old, &mut server]);
+    let mut new = client(&net, 2);
+    new.machine = dtls_tests::Machine::new(net.clock(), 99);
+    new.engine.delays[Operation::Verify as usize] = Micros::from_millis(300);
+    new.connect(&server);
+    net.run_for(Micros::from_millis(100), &mut [&mut new, &mut server]);
+    assert_eq!(server.table.occupancy(), (1, 1));
+    old.association.as_mut().unwrap().close();
+    net.run_for(Micros::from_millis(15), &mut [&mut old, &mut server]);
+    assert_eq!(server.table.occupancy(), (0, 1));
+    net.run(&mut [&mut new, &mut server]);
+    assert!(new.connected().is_some(), "{:?}", new.seen);
+    assert_eq!(server.table.occupancy(), (1, 0));
+}
+
 /// A late copy of the ClientHello that made an association starts nothing.
 #[test]
 fn a_late_hello_starts_nothing() {

@@ -2,7 +2,7 @@
 
 use crate::{CLIENT, SERVER, assert_works, pair, to_datagram};
 use dtls_core::{AlertDescription, Fatal, Instant, Mark, Micros, Timers};
-use dtls_tests::wire::{self, ALERT};
+use dtls_tests::wire::{self, ALERT, HANDSHAKE};
 use dtls_tests::{Endpoint, Fate, Kind, Network, Seen, address};
 
 /// RFC 6347 section 4.2.4.1: 1 s, doubled up to 60 s, and then it is over.
@@ -243,5 +243,26 @@ fn the_gate_never_retransmits() {
     assert_eq!(net.log.len(), 2);
     assert_eq!(server.deadline(), None);
     net.run(&mut [&mut client, &mut server]);
+    assert_works(&mut net, &mut client, &mut server);
+}
+
+/// A Finished in the clear, sent ahead of its time, is no Finished: the real one is not kept from its place.
+#[test]
+fn a_forged_early_finished_changes_nothing() {
+    let mut net = Network::new(1);
+    let (mut client, mut server) = pair(&net, Kind::Raw, Kind::Raw);
+    let finished = |seq: u8| {
+        let mut body = vec![20, 0, 0, 12, 0, seq, 0, 0, 0, 0, 0, 12];
+        body.extend([seq; 12]);
+        wire::forged(HANDSHAKE, 50, &body)
+    };
+    client.connect(&server);
+    net.run_for(Micros::from_millis(35), &mut [&mut client, &mut server]);
+    // Flight 5 is Certificate, ClientKeyExchange, CertificateVerify, Finished, from message_seq 2 on.
+    net.inject(address(CLIENT), address(SERVER), &finished(5));
+    // Flight 4 is five messages from 1 on; the server's Finished comes behind them.
+    net.inject(address(SERVER), address(CLIENT), &finished(6));
+    net.run(&mut [&mut client, &mut server]);
+    assert_eq!([client.failure(), server.failure()], [None; 2]);
     assert_works(&mut net, &mut client, &mut server);
 }
