@@ -24,7 +24,7 @@ pub struct Peer {
     /// The association, if there is one.
     pub association: Option<Association>,
     /// The handshake, if there is one.
-    pub workspace: Box<Workspace<Machine, [u8; MEMORY]>>,
+    pub workspace: Box<Workspace<Machine>>,
     /// What it agrees to.
     pub config: Config<'static>,
     /// What it was told, in order.
@@ -50,7 +50,7 @@ impl Peer {
             machine: Machine::new(net.clock(), seed),
             engine,
             association: None,
-            workspace: Box::new(Workspace::new()),
+            workspace: Box::new(Workspace::<Machine, [u8; MEMORY]>::new()),
             config,
             seen: Vec::new(),
             gate: None,
@@ -91,7 +91,7 @@ impl Peer {
     pub fn connect(&mut self, to: &impl Endpoint) {
         self.remote = to.address();
         let mut connection =
-            Connection::new(&mut self.association, &mut *self.workspace, &self.config);
+            Connection::new(&mut self.association, &mut self.workspace, &self.config);
         connection
             .connect(&mut self.machine, self.now)
             .expect("the handshake begins");
@@ -166,7 +166,7 @@ impl Endpoint for Peer {
             return;
         }
         let mut datagram = Datagram::new(datagram);
-        let mut connection = Connection::new(association, &mut **workspace, config);
+        let mut connection = Connection::new(association, workspace, config);
         loop {
             let event = match connection.receive(machine, now, &mut datagram) {
                 Ok(Some(event)) => event,
@@ -208,7 +208,7 @@ impl Endpoint for Peer {
         self.now = now;
         let mut out = [0; 1500];
         let mut connection =
-            Connection::new(&mut self.association, &mut *self.workspace, &self.config);
+            Connection::new(&mut self.association, &mut self.workspace, &self.config);
         for datagram in self.outbox.drain(..) {
             send(self.remote, &datagram);
         }

@@ -1,8 +1,8 @@
 //! Bytes on the wire and in memory.
 
-use crate::pair;
-use dtls_core::Association;
-use dtls_tests::{Kind, Network};
+use crate::{assert_works, pair};
+use dtls_core::{Association, Fatal, Micros, Workspace};
+use dtls_tests::{Kind, Machine, Network};
 
 /// A mutual handshake with raw public keys and a cookie: at most 1,083 bytes of UDP payload (signatures vary by a few
 /// bytes), always 6 datagrams.
@@ -54,5 +54,43 @@ fn the_meters_agree_with_the_network() {
 fn an_association_is_small() {
     let size = size_of::<Association>();
     println!("an association takes {size} bytes here");
-    assert!(size <= 192, "{size}");
+    assert!(size <= 160, "{size}");
+}
+
+/// 512 bytes are enough for raw public keys, also when every flight comes in pieces and out of order.
+#[test]
+fn half_a_kilobyte_is_enough_for_raw_public_keys() {
+    for seed in 0..20 {
+        let mut net = Network::new(seed);
+        net.link.jitter = Micros::from_millis(5);
+        let (mut client, mut server) = pair(&net, Kind::Raw, Kind::Raw);
+        for peer in [&mut client, &mut server] {
+            peer.workspace = Box::new(Workspace::<Machine, [u8; 512]>::new());
+            peer.config.mtu = 200;
+        }
+        client.connect(&server);
+        net.run(&mut [&mut client, &mut server]);
+        let machines = [&client.machine, &server.machine];
+        assert!(
+            machines
+                .iter()
+                .all(|machine| machine.retransmissions() == 0)
+        );
+        assert_works(&mut net, &mut client, &mut server);
+    }
+}
+
+/// A message that the memory has no room for ends a handshake at once, and the error says how much it needs.
+#[test]
+fn memory_that_is_too_small_is_told() {
+    let mut net = Network::new(1);
+    let (mut client, mut server) = pair(&net, Kind::X509, Kind::X509);
+    client.workspace = Box::new(Workspace::<Machine, [u8; 64]>::new());
+    client.connect(&server);
+    net.run(&mut [&mut client, &mut server]);
+    let Some(Fatal::MessageTooLarge(size)) = client.failure() else {
+        panic!("{:?}", client.seen)
+    };
+    assert!(size > 64 && size < 1_000, "{size}");
+    assert!(client.workspace.is_vacant());
 }
