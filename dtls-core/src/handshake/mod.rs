@@ -318,7 +318,9 @@ impl<P: Platform> Handshake<P> {
                 self.common.early_change_cipher_spec = true;
                 Ok(None)
             }
-            _ => Ok(discard(cx, Discard::Unexpected)),
+            // A client has computed all before it can be due.
+            #[cfg(feature = "client")]
+            Stage::Client(_) => Ok(discard(cx, Discard::Unexpected)),
         }
     }
 
