@@ -318,9 +318,7 @@ impl<P: Platform> Handshake<P> {
                 self.common.early_change_cipher_spec = true;
                 Ok(None)
             }
-            // A client has computed all before it can be due.
-            #[cfg(feature = "client")]
-            Stage::Client(_) => Ok(discard(cx, Discard::Unexpected)),
+            _ => Ok(discard(cx, Discard::Unexpected)),
         }
     }
 
