@@ -300,8 +300,7 @@ impl<P: Platform> Handshake<P> {
         }
     }
 
-    /// Datagrams overtake each other: a server remembers a ChangeCipherSpec that comes before the messages in front of it.
-    /// That is harmless, whoever sent it: there are no keys before all of them are there, and then only Finished is due.
+    /// ChangeCipherSpec counts only when nothing but Finished is missing: before that it is noise, whoever sent it.
     fn change_cipher_spec(
         &mut self,
         cx: &mut Context<'_, P>,
@@ -314,7 +313,7 @@ impl<P: Platform> Handshake<P> {
                 self.early_finished(cx)
             }
             #[cfg(feature = "server")]
-            Stage::Server(_) => {
+            Stage::Server(stage) if stage.is_client_flight_complete() => {
                 self.common.early_change_cipher_spec = true;
                 Ok(None)
             }

@@ -43,6 +43,14 @@ impl Stage {
         self.operation().is_none()
     }
 
+    /// Nothing but ChangeCipherSpec and Finished is missing from flight 5.
+    pub(super) const fn is_client_flight_complete(&self) -> bool {
+        matches!(
+            self,
+            Self::AskPeer | Self::AskVerify(_) | Self::AskAgree(..)
+        )
+    }
+
     pub(super) const fn operation(&self) -> Option<Operation> {
         match self {
             Self::AwaitClientHello
