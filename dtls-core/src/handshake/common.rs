@@ -39,8 +39,12 @@ pub(super) struct Common<P: Platform> {
     pub(super) their_signature: Signature,
     /// The peer's Finished, if it came before it could be opened.
     pub(super) early: Option<(RecordNumber, [u8; FINISHED_RECORD])>,
-    /// The peer's ChangeCipherSpec has come before our computation was done.
-    pub(super) early_change_cipher_spec: bool,
+    /// The client's ChangeCipherSpec has come before our computation was done.
+    pub(super) early_change_cipher_spec: Option<RecordNumber>,
+    /// The last record of epoch 0 with handshake messages.
+    pub(super) plain_number: RecordNumber,
+    /// The record that made the client's messages in the clear complete.
+    pub(super) plain_complete: RecordNumber,
     /// The open question is with the caller.
     pub(super) asked: bool,
     /// An alert that anybody may have sent.
@@ -137,7 +141,9 @@ impl<P: Platform> Common<P> {
             their_point: [0; 65],
             their_signature: [0; 64],
             early: None,
-            early_change_cipher_spec: false,
+            early_change_cipher_spec: None,
+            plain_number: RecordNumber::default(),
+            plain_complete: RecordNumber::default(),
             asked: false,
             plaintext_alert: None,
             peer_flight: 0,
@@ -152,6 +158,12 @@ impl<P: Platform> Common<P> {
     pub(super) fn absorb(&mut self, platform: &mut P, header: Header, body: &[u8]) {
         let header = Header::whole(header.kind, header.length, header.message_seq);
         self.transcript.absorb(platform.symmetric(), header, body);
+    }
+
+    /// A ChangeCipherSpec has come that was sent after all messages in the clear.
+    pub(super) fn change_cipher_spec_has_come(&self) -> bool {
+        self.early_change_cipher_spec
+            .is_some_and(|number| number > self.plain_complete)
     }
 
     /// The peer's whole flight is there.

@@ -156,9 +156,14 @@ impl<P: Platform> Handshake<P> {
         record: Record<'_>,
     ) -> Result<Option<Outcome>, Fatal> {
         match (record.content_type, record.number.epoch()) {
-            (ContentType::HANDSHAKE, 0) => self.messages(cx, record.body, 0),
+            (ContentType::HANDSHAKE, 0) => {
+                self.common.plain_number = record.number;
+                self.messages(cx, record.body, 0)
+            }
             (ContentType::HANDSHAKE, 1) => self.protected(cx, record),
-            (ContentType::CHANGE_CIPHER_SPEC, 0) => self.change_cipher_spec(cx, record.body),
+            (ContentType::CHANGE_CIPHER_SPEC, 0) => {
+                self.change_cipher_spec(cx, record.number, record.body)
+            }
             (ContentType::ALERT, 0) => self.plaintext_alert(cx, record.body),
             (ContentType::ALERT, 1) => self.protected_alert(cx, record),
             (_, 1) => Ok(discard(cx, Discard::Early)),
@@ -205,6 +210,11 @@ impl<P: Platform> Handshake<P> {
             Some(awaited) if awaited == epoch => {}
             Some(_) => return Ok(discard(cx, Discard::Unexpected)),
             None => return Ok(discard(cx, Discard::Early)), // it will be repeated when the open question is answered
+        }
+        // A Finished in the clear is a forgery: it may end the attempt when it is due, but is not kept until then.
+        let due = fragment.header.message_seq == self.common.inbox.next() && fragment.is_whole();
+        if epoch == 0 && fragment.header.kind == HandshakeType::FINISHED && !due {
+            return Ok(discard(cx, Discard::Unexpected));
         }
         match self.common.inbox.sort(cx.memory, &fragment) {
             Sorted::Dropped(why) => return Ok(discard(cx, why)),
@@ -300,10 +310,12 @@ impl<P: Platform> Handshake<P> {
         }
     }
 
-    /// ChangeCipherSpec counts only when nothing but Finished is missing: before that it is noise, whoever sent it.
+    /// ChangeCipherSpec counts only if it was sent after all messages of its flight but Finished. It may come before them:
+    /// then a server remembers its number, and looks at it when they are there.
     fn change_cipher_spec(
         &mut self,
         cx: &mut Context<'_, P>,
+        number: RecordNumber,
         body: &[u8],
     ) -> Result<Option<Outcome>, Fatal> {
         match &mut self.stage {
@@ -313,8 +325,8 @@ impl<P: Platform> Handshake<P> {
                 self.early_finished(cx)
             }
             #[cfg(feature = "server")]
-            Stage::Server(stage) if stage.is_client_flight_complete() => {
-                self.common.early_change_cipher_spec = true;
+            Stage::Server(_) => {
+                self.common.early_change_cipher_spec = Some(number);
                 Ok(None)
             }
             _ => Ok(discard(cx, Discard::Unexpected)),
@@ -449,7 +461,8 @@ impl<P: Platform> Handshake<P> {
             return Ok(None);
         };
         self.stage = Stage::Finished(finished);
-        if self.common.early_change_cipher_spec {
+        self.common.retransmit.resume(cx.now);
+        if self.common.change_cipher_spec_has_come() {
             self.early_finished(cx)
         } else {
             Ok(None)

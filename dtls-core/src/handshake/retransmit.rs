@@ -48,6 +48,16 @@ impl Retransmit {
         self.at = Some(now.after(self.value));
     }
 
+    /// A question is open: nothing is repeated while it is.
+    pub(super) const fn suspend(&mut self) {
+        self.at = None;
+    }
+
+    /// The question is answered, but the peer's flight is not complete: the timer runs again.
+    pub(super) const fn resume(&mut self, now: Instant) {
+        self.at = Some(now.after(self.value));
+    }
+
     /// The peer's whole flight has come: the timer stops. Its value goes back only if nothing was lost.
     pub(super) const fn flight_received(&mut self, timers: &Timers) {
         if self.expired == 0 {

@@ -43,14 +43,6 @@ impl Stage {
         self.operation().is_none()
     }
 
-    /// Nothing but ChangeCipherSpec and Finished is missing from flight 5.
-    pub(super) const fn is_client_flight_complete(&self) -> bool {
-        matches!(
-            self,
-            Self::AskPeer | Self::AskVerify(_) | Self::AskAgree(..)
-        )
-    }
-
     pub(super) const fn operation(&self) -> Option<Operation> {
         match self {
             Self::AwaitClientHello
@@ -100,7 +92,7 @@ pub(super) fn message<P: Platform>(
             if common.material.agreed.client_shows {
                 *stage = Stage::AwaitCertificateVerify;
             } else {
-                *stage = flight_received(common, platform, config);
+                *stage = plaintext_complete(common, platform);
             }
             return Ok(Taken::Consumed);
         }
@@ -111,7 +103,7 @@ pub(super) fn message<P: Platform>(
                 return Err(Fatal::IllegalParameter);
             }
             common.their_signature = verify::parse_signature(signature)?;
-            (flight_received(common, platform, config), Taken::Consumed)
+            (plaintext_complete(common, platform), Taken::Consumed)
         }
         _ => return Err(Fatal::UnexpectedMessage),
     };
@@ -120,13 +112,11 @@ pub(super) fn message<P: Platform>(
     Ok(taken)
 }
 
-/// All of flight 5 that comes in the clear is there.
-fn flight_received<P: Platform>(
-    common: &mut Common<P>,
-    platform: &mut P,
-    config: &Config<'_>,
-) -> Stage {
-    common.flight_received(config);
+/// All of flight 5 that comes in the clear is there. Without its Finished it is not complete: the timer waits for the
+/// answers, but it is not over (RFC 6347 section 4.2.4).
+fn plaintext_complete<P: Platform>(common: &mut Common<P>, platform: &mut P) -> Stage {
+    common.retransmit.suspend();
+    common.plain_complete = common.plain_number;
     common.mark(platform, Mark::Phase(Phase::VerifyClientFlight));
     Stage::AskPeer
 }
@@ -348,7 +338,7 @@ pub(super) fn answer<P: Platform>(
                 .out
                 .first_seq
                 .saturating_add(u16::try_from(messages).unwrap_or(0));
-            let change_cipher_spec = common.early_change_cipher_spec;
+            let change_cipher_spec = common.change_cipher_spec_has_come();
             return Ok(Some(AwaitFinished {
                 pending,
                 finished_seq,

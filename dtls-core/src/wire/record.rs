@@ -15,7 +15,7 @@ impl ContentType {
 pub(crate) const HEADER: usize = 13;
 
 /// Epoch and sequence number in one, as on the wire: 16 and 48 bits.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct RecordNumber(pub(crate) u64);
 
 impl RecordNumber {
