@@ -1,6 +1,7 @@
 //! What remains when a handshake is done.
 
 use crate::alert::{AlertDescription, AlertLevel};
+use crate::config::Limits;
 use crate::crypto::Job;
 use crate::error::SendError;
 use crate::event::{ClientHelloRecord, Discard, Event};
@@ -34,6 +35,9 @@ pub struct Association {
     plain_next: u64,
     /// End of the client's random: tells a late copy of the ClientHello that made this association from a new client.
     client_random: [u8; 8],
+    limits: Limits,
+    /// Records that did not authenticate.
+    forged: u32,
     /// Until when our last flight is repeated; zero if it was the peer's.
     linger_until: Instant,
     peer: PeerId,
@@ -44,6 +48,8 @@ pub struct Association {
     owed: u8,
     /// Alerts that may still be sent because of what the peer does.
     alerts: u8,
+    /// [`Event::RehandshakeDue`] was said.
+    warned: Warned,
     life: Life,
 }
 
@@ -54,6 +60,13 @@ const _: () = assert!(size_of::<Option<Association>>() <= 160);
 enum Life {
     Open = 1,
     Over,
+}
+
+/// A `bool` with a niche that is zero, see [`Life`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Warned {
+    No = 1,
+    Yes,
 }
 
 /// ChangeCipherSpec and Finished.
@@ -76,6 +89,7 @@ pub(crate) struct Origin {
     pub(crate) plain_next: u64,
     pub(crate) client_random: [u8; 8],
     pub(crate) job: Job,
+    pub(crate) limits: Limits,
     /// Until when to repeat the last flight, if that is ours.
     pub(crate) linger_until: Option<Instant>,
 }
@@ -106,12 +120,15 @@ impl Association {
             peer_finished_seq,
             plain_next: origin.plain_next,
             client_random: origin.client_random,
+            limits: origin.limits,
+            forged: 0,
             linger_until: origin.linger_until.unwrap_or_default(),
             peer: peer.id(),
             job: origin.job,
             attempt: 0,
             owed: origin.linger_until.map_or(0, |_| OWED_LAST_FLIGHT),
             alerts: ALERTS,
+            warned: Warned::No,
             life: Life::Open,
         }
     }
@@ -151,6 +168,9 @@ impl Association {
         now: Instant,
         datagram: &mut Datagram<'d>,
     ) -> Option<Event<'d>> {
+        if let Some(event) = self.warning() {
+            return Some(event);
+        }
         while let Some(record) = datagram.next(platform.probe()) {
             match self.take(platform, now, record) {
                 Ok(event) => return Some(event),
@@ -180,17 +200,53 @@ impl Association {
         }
         // Epoch 0 opens under no key: nothing in it changes an association.
         let content_type = record.content_type;
-        let body = self.read.open(platform.symmetric(), record)?;
+        let body = match self.read.open(platform.symmetric(), record) {
+            Err(Discard::BadMac) => return self.forgery(platform),
+            opened => opened?,
+        };
         match content_type {
             ContentType::APPLICATION_DATA => Ok(Event::ApplicationData(body)),
-            ContentType::ALERT => self.alert(body),
+            ContentType::ALERT => self.alert(platform, body),
             ContentType::HANDSHAKE => Err(self.handshake_message(now, body)),
             _ => Err(Discard::Unexpected),
         }
     }
 
-    fn alert<'d>(&mut self, body: &[u8]) -> Result<Event<'d>, Discard> {
+    /// RFC 9147 section 4.5.3: what fails to authenticate is counted, and too much of it ends the association.
+    fn forgery<'d, P: Platform>(&mut self, platform: &mut P) -> Result<Event<'d>, Discard> {
+        self.forged = self.forged.saturating_add(1);
+        if self.forged <= self.limits.forged {
+            return Err(Discard::BadMac);
+        }
+        platform.probe().discarded(Discard::BadMac);
+        self.end();
+        Ok(Event::TooManyForgeries)
+    }
+
+    /// [`Event::RehandshakeDue`], once, when it is due.
+    pub(crate) fn warning<'d>(&mut self) -> Option<Event<'d>> {
+        let due = self.warned == Warned::No && !self.is_over() && self.needs_rehandshake();
+        due.then(|| {
+            self.warned = Warned::Yes;
+            Event::RehandshakeDue
+        })
+    }
+
+    /// Three quarters of a [limit](crate::Limits) are used up.
+    #[must_use]
+    pub fn needs_rehandshake(&self) -> bool {
+        let sealed = u64::from(self.limits.sealed).min(RecordNumber::LAST);
+        self.write.sealed() >= three_quarters(sealed)
+            || u64::from(self.forged) >= three_quarters(self.limits.forged.into()).max(1)
+    }
+
+    fn alert<'d, P: Platform>(
+        &mut self,
+        platform: &mut P,
+        body: &[u8],
+    ) -> Result<Event<'d>, Discard> {
         let alert = ending_alert(body).ok_or(Discard::Unexpected)?;
+        platform.probe().alert_received(alert);
         if alert == AlertDescription::CLOSE_NOTIFY {
             self.close(); // RFC 5246 section 7.2.1: answered in kind
         } else {
@@ -257,8 +313,6 @@ impl Association {
         what: u8,
         out: &mut [u8],
     ) -> Result<usize, SendError> {
-        let warning = |alert: AlertDescription| [AlertLevel::Warning as u8, alert.0];
-        let symmetric = platform.symmetric();
         match what {
             OWED_LAST_FLIGHT => {
                 let number = RecordNumber::new(0, self.plain_next);
@@ -268,7 +322,7 @@ impl Association {
                 let room = out.get_mut(behind..).unwrap_or_default();
                 let n = self
                     .write
-                    .seal_copy(symmetric, ContentType::HANDSHAKE, &message, room)
+                    .seal_copy(platform.symmetric(), ContentType::HANDSHAKE, &message, room)
                     .map_err(|error| match error {
                         SendError::TooSmall(n) => SendError::TooSmall(n.saturating_add(behind)),
                         error => error,
@@ -285,16 +339,24 @@ impl Association {
                 Ok(n)
             }
             OWED_NO_RENEGOTIATION => {
-                let alert = warning(AlertDescription::NO_RENEGOTIATION);
-                self.write
-                    .seal_copy(symmetric, ContentType::ALERT, &alert, out)
+                self.write_warning(platform, AlertDescription::NO_RENEGOTIATION, out)
             }
-            _ => {
-                let alert = warning(AlertDescription::CLOSE_NOTIFY);
-                self.write
-                    .seal_copy(symmetric, ContentType::ALERT, &alert, out)
-            }
+            _ => self.write_warning(platform, AlertDescription::CLOSE_NOTIFY, out),
         }
+    }
+
+    fn write_warning<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        description: AlertDescription,
+        out: &mut [u8],
+    ) -> Result<usize, SendError> {
+        let alert = [AlertLevel::Warning as u8, description.0];
+        let n = self
+            .write
+            .seal_copy(platform.symmetric(), ContentType::ALERT, &alert, out)?;
+        platform.probe().alert_sent(description);
+        Ok(n)
     }
 
     /// Seals the `n` bytes of payload that stand at `out[overhead().0..]`, in place; returns the length of the record,
@@ -345,6 +407,8 @@ impl Association {
             Err(SendError::Closed)
         } else if self.owed & OWED_LAST_FLIGHT != 0 {
             Err(SendError::LastFlightFirst)
+        } else if self.write.sealed() >= self.limits.sealed.into() {
+            Err(SendError::Exhausted)
         } else {
             Ok(())
         }
@@ -355,6 +419,10 @@ impl Association {
         (self.life, self.owed) = (Life::Over, 0);
         drop((self.write.take(), self.read.take()));
     }
+}
+
+const fn three_quarters(limit: u64) -> u64 {
+    limit.saturating_sub(limit / 4)
 }
 
 impl fmt::Debug for Association {

@@ -93,6 +93,33 @@ impl Timers {
     };
 }
 
+/// How far one set of keys is used. When three quarters of a limit are used up, [`Event::RehandshakeDue`] says so; when a
+/// limit is reached, only a new handshake helps.
+///
+/// RFC 6347 has no such limits, but AES-CCM with a tag of 8 bytes needs them (RFC 9147 section 4.5.3 and appendix B.3).
+///
+/// [`Event::RehandshakeDue`]: crate::Event::RehandshakeDue
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Limits {
+    /// Records that may be sealed. More application data is refused; alerts still go.
+    pub sealed: u32,
+    /// Records that may fail to authenticate. One more, and the association is over.
+    pub forged: u32,
+}
+
+impl Limits {
+    /// The default: 2^23 records sealed, which keeps the confidentiality of RFC 9147 appendix B.1; and 2^20 forgeries.
+    ///
+    /// Each forgery succeeds with probability 2^-64, so that an attacker who uses up the budget has had one chance in 2^44.
+    /// The 2^7 of appendix B.3 would keep the margin of longer tags, but let anybody end an association with 128 datagrams;
+    /// on a link of 250 kbit/s, 2^20 of them take more than twenty minutes. Where rejected records are rare or a new
+    /// handshake is cheap, choose less.
+    pub const DEFAULT: Self = Self {
+        sealed: 1 << 23,
+        forged: 1 << 20,
+    };
+}
+
 /// What a handshake may agree to. Shared by any number of handshakes; can be a `static`.
 ///
 /// ```
@@ -115,6 +142,8 @@ pub struct Config<'a> {
     pub allow_legacy_master_secret: bool,
     /// The timers.
     pub timers: Timers,
+    /// How far one set of keys is used.
+    pub limits: Limits,
     /// The largest datagram to send, UDP payload in bytes. A shorter output slice makes it less.
     pub mtu: u16,
     /// Believe a plaintext alert at once. Otherwise it is an event, and the handshake goes on until the deadline of the
@@ -135,6 +164,7 @@ impl Config<'_> {
             client_authentication: ClientAuthentication::None,
             allow_legacy_master_secret: false,
             timers: Timers::INTERNET,
+            limits: Limits::DEFAULT,
             mtu: 1232,
             trust_plaintext_alerts: false,
             answer_retransmissions: true,

@@ -217,6 +217,9 @@ impl<'w, P: Platform> Connection<'w, P> {
         now: Instant,
         datagram: &mut Datagram<'d>,
     ) -> Result<Option<Event<'d>>, Fatal> {
+        if let Some(event) = self.association.as_mut().and_then(Association::warning) {
+            return Ok(Some(event));
+        }
         while let Some(record) = datagram.next(platform.probe()) {
             if self.is_for_handshake(&record) {
                 let length = datagram.take_length();

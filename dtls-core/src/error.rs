@@ -124,7 +124,8 @@ pub enum SendError {
     LastFlightFirst,
     /// The association is closed.
     Closed,
-    /// All sequence numbers are used up (RFC 6347 section 4.1): a new handshake is due.
+    /// The [limit](crate::Limits) of sealed records or the sequence numbers (RFC 6347 section 4.1) are used up: a new
+    /// handshake is due.
     Exhausted,
     /// The handshake is over.
     Fatal(Fatal),
@@ -143,7 +144,7 @@ impl fmt::Display for SendError {
             Self::TooLong(size) => write!(f, "a record holds at most {size} bytes"),
             Self::LastFlightFirst => f.write_str("the last handshake flight has to be sent first"),
             Self::Closed => f.write_str("the association is closed"),
-            Self::Exhausted => f.write_str("the sequence numbers are used up"),
+            Self::Exhausted => f.write_str("the keys are used up: a new handshake is due"),
             Self::Fatal(fatal) => fatal.fmt(f),
         }
     }

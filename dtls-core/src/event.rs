@@ -12,6 +12,11 @@ pub enum Event<'d> {
     Connected(PeerId),
     /// Decrypted payload: a slice of the caller's own datagram.
     ApplicationData(&'d mut [u8]),
+    /// Three quarters of a [limit](crate::Limits), or of the sequence numbers, are used up: time for a new handshake. Said
+    /// once.
+    RehandshakeDue,
+    /// The [limit](crate::Limits) of forged records is reached: the association is over.
+    TooManyForgeries,
     /// The peer ended the association, with `close_notify` or a fatal alert.
     Closed(AlertDescription),
     /// A fatal alert came in plaintext, and so perhaps not from the peer. The handshake goes on until the deadline of its

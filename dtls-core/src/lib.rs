@@ -61,6 +61,9 @@
 #[cfg(not(any(feature = "client", feature = "server")))]
 compile_error!("choose at least one of the features `client` and `server`");
 
+#[cfg(test)]
+extern crate std;
+
 mod alert;
 mod association;
 mod config;
@@ -82,7 +85,7 @@ mod wire;
 
 pub use alert::{AlertDescription, AlertLevel};
 pub use association::Association;
-pub use config::{AcceptedPeers, ClientAuthentication, Config, Credential, Timers};
+pub use config::{AcceptedPeers, ClientAuthentication, Config, Credential, Limits, Timers};
 pub use connection::{Connection, Workspace};
 #[cfg(feature = "server")]
 pub use cookie::{Admission, Admitted, CookieGate};

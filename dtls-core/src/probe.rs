@@ -1,5 +1,6 @@
 //! Hooks at the boundaries that matter for time and energy.
 
+use crate::alert::AlertDescription;
 use crate::crypto::Job;
 use crate::error::Fatal;
 use crate::event::Discard;
@@ -142,6 +143,16 @@ pub trait Probe {
     fn discarded(&mut self, why: Discard) {
         let _ = why;
     }
+
+    /// An alert was written.
+    fn alert_sent(&mut self, alert: AlertDescription) {
+        let _ = alert;
+    }
+
+    /// An alert came that can end something, authentic or not.
+    fn alert_received(&mut self, alert: AlertDescription) {
+        let _ = alert;
+    }
 }
 
 /// The probe that is not there: no bytes, no instructions.
@@ -160,6 +171,16 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
         self.0.discarded(why);
         self.1.discarded(why);
     }
+
+    fn alert_sent(&mut self, alert: AlertDescription) {
+        self.0.alert_sent(alert);
+        self.1.alert_sent(alert);
+    }
+
+    fn alert_received(&mut self, alert: AlertDescription) {
+        self.0.alert_received(alert);
+        self.1.alert_received(alert);
+    }
 }
 
 impl<T: Probe + ?Sized> Probe for &mut T {
@@ -169,5 +190,13 @@ impl<T: Probe + ?Sized> Probe for &mut T {
 
     fn discarded(&mut self, why: Discard) {
         (**self).discarded(why);
+    }
+
+    fn alert_sent(&mut self, alert: AlertDescription) {
+        (**self).alert_sent(alert);
+    }
+
+    fn alert_received(&mut self, alert: AlertDescription) {
+        (**self).alert_received(alert);
     }
 }

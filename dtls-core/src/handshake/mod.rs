@@ -382,6 +382,7 @@ impl<P: Platform> Handshake<P> {
         let Some(alert) = ending_alert(body) else {
             return Ok(discard(cx, Discard::Unexpected));
         };
+        cx.platform.probe().alert_received(alert);
         if cx.config.trust_plaintext_alerts {
             return Err(Fatal::AlertReceived(alert));
         }
@@ -400,7 +401,10 @@ impl<P: Platform> Handshake<P> {
         };
         match stage.pending.read.open(cx.platform.symmetric(), record) {
             Ok(body) => match ending_alert(body) {
-                Some(alert) => Err(Fatal::AlertReceived(alert)),
+                Some(alert) => {
+                    cx.platform.probe().alert_received(alert);
+                    Err(Fatal::AlertReceived(alert))
+                }
                 None => Ok(discard(cx, Discard::Unexpected)),
             },
             Err(why) => Ok(discard(cx, why)),
@@ -502,6 +506,7 @@ impl<P: Platform> Handshake<P> {
             plain_next: self.common.plain_next,
             client_random: [a, b, c, d, e, f, g, h],
             job: self.common.job,
+            limits: cx.config.limits,
             linger_until: last_flight_is_ours.then(|| cx.now.after(cx.config.timers.linger)),
         };
         let association = Association::new(origin, &stage.peer, &stage.signature, &proof);
@@ -526,10 +531,10 @@ impl<P: Platform> Handshake<P> {
         platform: &mut P,
         out: &mut [u8],
     ) -> Result<Option<usize>, SendError> {
-        let Some(AlertDescription(alert)) = self.failed.and_then(Fatal::alert) else {
+        let Some(description) = self.failed.and_then(Fatal::alert) else {
             return Ok(None);
         };
-        let alert = [AlertLevel::Fatal as u8, alert];
+        let alert = [AlertLevel::Fatal as u8, description.0];
         let n = match &mut self.stage {
             // A client has sent its ChangeCipherSpec by now, a server has not.
             Stage::Finished(stage) if !self.common.is_server => stage.pending.write.seal_copy(
@@ -545,6 +550,7 @@ impl<P: Platform> Handshake<P> {
             }
         };
         self.sent(platform, 0, n);
+        platform.probe().alert_sent(description);
         Ok(Some(n))
     }
 

@@ -80,6 +80,11 @@ impl WriteKeys {
         }
     }
 
+    /// Records sealed so far.
+    pub(crate) const fn sealed(&self) -> u64 {
+        self.next
+    }
+
     /// Seals the `n` bytes that stand at `out[OVERHEAD.0..]`; returns the length of the record.
     ///
     /// The number is spent before the cipher runs: whatever happens then, no nonce is used twice.
@@ -91,8 +96,8 @@ impl WriteKeys {
         out: &mut [u8],
     ) -> Result<usize, SendError> {
         let Keys { aead, .. } = self.keys;
-        // RFC 6347 section 4.1: sequence numbers must not wrap.
-        if self.next > RecordNumber::LAST {
+        // RFC 6347 section 4.1: sequence numbers must not wrap. The last one is never used.
+        if self.next >= RecordNumber::LAST {
             return Err(SendError::Exhausted);
         }
         let number = RecordNumber::new(PROTECTED, self.next);
@@ -209,5 +214,123 @@ impl ReadKeys {
             }
             Err(CryptoError::Invalid | CryptoError::Failed) => Err(Discard::BadMac),
         }
+    }
+}
+
+#[cfg(all(test, feature = "rustcrypto"))]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+    use crate::crypto::rustcrypto::SoftSymmetric;
+    use crate::wire::record::Header;
+
+    const DATA: ContentType = ContentType::APPLICATION_DATA;
+
+    fn pair() -> (WriteKeys, ReadKeys) {
+        let (aead, key, salt) = (Aead::Aes128Ccm8, [7; 16], [9; 4]);
+        (
+            WriteKeys::new(aead, key, salt),
+            ReadKeys::new(aead, key, salt),
+        )
+    }
+
+    fn record(datagram: &mut [u8]) -> Record<'_> {
+        let (header, body) = datagram.split_first_chunk_mut().unwrap();
+        let Header {
+            content_type,
+            number,
+            ..
+        } = Header::parse(header);
+        Record {
+            content_type,
+            number,
+            body,
+        }
+    }
+
+    /// RFC 6347 section 4.1: sequence numbers never wrap, and refusing one more does not use one up.
+    #[test]
+    fn sequence_numbers_end_before_they_wrap() {
+        let (mut write, mut read) = pair();
+        let mut out = [0; 64];
+        write.next = RecordNumber::LAST - 1;
+        let n = write
+            .seal_copy(&mut SoftSymmetric, DATA, b"last", &mut out)
+            .unwrap();
+        assert_eq!(out[3..11], [0, 1, 255, 255, 255, 255, 255, 254]);
+        assert_eq!(
+            read.open(&mut SoftSymmetric, record(&mut out[..n]))
+                .unwrap(),
+            b"last"
+        );
+        for _ in 0..3 {
+            let refused = write.seal_copy(&mut SoftSymmetric, DATA, b"more", &mut out);
+            assert_eq!(refused, Err(SendError::Exhausted));
+            assert_eq!(write.sealed(), RecordNumber::LAST);
+        }
+    }
+
+    /// RFC 6655 section 3, RFC 5246 section 6.2.3.3: whatever is changed in a record, it does not open; and that moves no
+    /// window (RFC 6347 section 4.1.2.6), so that the record itself still does.
+    #[test]
+    fn every_byte_is_authenticated() {
+        let (mut write, mut read) = pair();
+        let mut sealed = [0; 64];
+        let n = write
+            .seal_copy(&mut SoftSymmetric, DATA, b"payload", &mut sealed)
+            .unwrap();
+        for position in 0..n {
+            let mut forged = sealed;
+            forged[position] ^= 1;
+            if !(1..=2).contains(&position) && !(11..=12).contains(&position) {
+                let opened = read
+                    .open(&mut SoftSymmetric, record(&mut forged[..n]))
+                    .map(drop);
+                let wrong_epoch = (3..=4).contains(&position);
+                let expected = if wrong_epoch {
+                    Discard::Unexpected
+                } else {
+                    Discard::BadMac
+                };
+                assert_eq!(opened, Err(expected), "{position}");
+            }
+        }
+        assert_eq!(
+            read.open(&mut SoftSymmetric, record(&mut sealed[..n]))
+                .unwrap(),
+            b"payload"
+        );
+    }
+
+    /// Protected records too short for nonce and tag.
+    #[test]
+    fn short_records_are_malformed() {
+        let (_, mut read) = pair();
+        for n in 0..16 {
+            let mut body = [0; 16];
+            let record = Record {
+                content_type: DATA,
+                number: RecordNumber::new(1, 0),
+                body: &mut body[..n],
+            };
+            assert_eq!(
+                read.open(&mut SoftSymmetric, record).map(drop),
+                Err(Discard::Malformed)
+            );
+        }
+    }
+
+    /// RFC 5246 section 6.2.1.
+    #[test]
+    fn the_largest_plaintext() {
+        let (mut write, _) = pair();
+        let mut out = std::vec![0; LARGEST + 64];
+        assert!(
+            write
+                .seal(&mut SoftSymmetric, DATA, LARGEST, &mut out)
+                .is_ok()
+        );
+        let refused = write.seal(&mut SoftSymmetric, DATA, LARGEST + 1, &mut out);
+        assert_eq!(refused, Err(SendError::TooLong(LARGEST)));
     }
 }
