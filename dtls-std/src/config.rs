@@ -1,0 +1,120 @@
+//! What clients and servers are told.
+
+use crate::identity::Identity;
+use crate::trust::Trust;
+use core::time::Duration;
+use dtls_core::{AcceptedPeers, ClientAuthentication, Config, Timers};
+
+/// What a client agrees to. Can be shared by any number of clients.
+pub struct ClientConfig {
+    /// What to show to a server that asks; `None`: nothing.
+    pub identity: Option<Identity>,
+    /// Which servers are accepted.
+    pub trust: Trust,
+    /// The kinds of credential accepted from the server.
+    pub accept: AcceptedPeers,
+    /// Retransmission and the time for the whole handshake.
+    pub timers: Timers,
+    /// The largest datagram to send, UDP payload in bytes.
+    pub mtu: u16,
+    /// Talk to servers without the extended master secret (RFC 7627).
+    pub allow_legacy_master_secret: bool,
+    /// Give up when the network says that nobody listens there. Otherwise the handshake goes on until its time is over:
+    /// anybody can forge an ICMP message, and the server may be about to start.
+    pub trust_icmp_errors: bool,
+}
+
+impl ClientConfig {
+    /// No identity, both kinds of credential accepted, Internet timers, the datagram size of the core.
+    #[must_use]
+    pub const fn new(trust: Trust) -> Self {
+        let core = Config::new(AcceptedPeers::ANY);
+        Self {
+            identity: None,
+            trust,
+            accept: core.accept,
+            timers: core.timers,
+            mtu: core.mtu,
+            allow_legacy_master_secret: false,
+            trust_icmp_errors: false,
+        }
+    }
+
+    /// Lends it as the core wants it.
+    pub(crate) fn lend<T>(&self, borrow: impl FnOnce(&Config<'_>) -> T) -> T {
+        let config = Config {
+            timers: self.timers,
+            mtu: self.mtu,
+            allow_legacy_master_secret: self.allow_legacy_master_secret,
+            ..Config::new(self.accept)
+        };
+        match &self.identity {
+            None => borrow(&config),
+            Some(identity) => identity.lend(|credentials| {
+                borrow(&Config {
+                    credentials,
+                    ..config
+                })
+            }),
+        }
+    }
+}
+
+/// What a server agrees to.
+pub struct ServerConfig {
+    /// What the server shows.
+    pub identity: Identity,
+    /// Which clients are accepted.
+    pub trust: Trust,
+    /// The kinds of credential accepted from clients.
+    pub accept: AcceptedPeers,
+    /// Whether clients are asked for a credential.
+    pub client_authentication: ClientAuthentication,
+    /// Retransmission and the time for one whole handshake.
+    pub timers: Timers,
+    /// The largest datagram to send, UDP payload in bytes.
+    pub mtu: u16,
+    /// Talk to clients without the extended master secret (RFC 7627).
+    pub allow_legacy_master_secret: bool,
+    /// Established peers at a time.
+    pub seats: usize,
+    /// Handshakes at a time; each needs about 5 KB.
+    pub rooms: usize,
+    /// How long a cookie is sure to be good; at most twice as long (RFC 6347 section 4.2.1).
+    pub cookie_lifetime: Duration,
+}
+
+impl ServerConfig {
+    /// Both kinds of credential accepted and one required, Internet timers, the datagram size of the core, 1,024 peers
+    /// and 32 handshakes at a time, a new cookie secret every 2 minutes.
+    #[must_use]
+    pub const fn new(identity: Identity, trust: Trust) -> Self {
+        let core = Config::new(AcceptedPeers::ANY);
+        Self {
+            identity,
+            trust,
+            accept: core.accept,
+            client_authentication: ClientAuthentication::Required,
+            timers: core.timers,
+            mtu: core.mtu,
+            allow_legacy_master_secret: false,
+            seats: 1024,
+            rooms: 32,
+            cookie_lifetime: Duration::from_secs(120),
+        }
+    }
+
+    /// Lends it as the core wants it.
+    pub(crate) fn lend<T>(&self, borrow: impl FnOnce(&Config<'_>) -> T) -> T {
+        self.identity.lend(|credentials| {
+            borrow(&Config {
+                credentials,
+                client_authentication: self.client_authentication,
+                timers: self.timers,
+                mtu: self.mtu,
+                allow_legacy_master_secret: self.allow_legacy_master_secret,
+                ..Config::new(self.accept)
+            })
+        })
+    }
+}
