@@ -14,6 +14,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use x509_cert::Certificate;
 use x509_cert::der::{Decode, Encode};
+use zeroize::Zeroizing;
 
 /// SubjectPublicKeyInfo of an uncompressed P-256 key, DER (RFC 5480 section 2).
 pub type Spki = [u8; 91];
@@ -65,6 +66,11 @@ pub enum KeyError {
     /// The certificate was made for another key.
     #[error("the first certificate does not belong to the private key; its key has the pin {0}")]
     ForeignCertificate(Pin),
+    /// Neither a pin nor a file.
+    #[error(
+        "\"{0}\" is neither a file nor a pin, the 64 hexadecimal digits that `dtls keygen` prints"
+    )]
+    NotAPin(String),
     /// A certificate could not be made for this name.
     #[error("cannot make a certificate for the name \"{0}\"")]
     Name(String),
@@ -94,7 +100,7 @@ impl PrivateKey {
     /// # Errors
     /// The file cannot be read, holds no such key, or one that is encrypted or not on P-256.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
-        let pem = read(path)?;
+        let pem = Zeroizing::new(read(path)?);
         let (kind, der) = section(path, &pem, |kind| {
             matches!(kind, SectionKind::PrivateKey | SectionKind::EcPrivateKey)
         })?
@@ -105,6 +111,7 @@ impl PrivateKey {
                 wanted: "PRIVATE KEY",
             },
         })?;
+        let der = Zeroizing::new(der);
         let key = match kind {
             SectionKind::EcPrivateKey => SecretKey::from_sec1_der(&der).ok(),
             _ => SecretKey::from_pkcs8_der(&der).ok(),

@@ -31,13 +31,18 @@ impl Pin {
     /// # Errors
     /// It is not 64 hexadecimal digits, and no file with a key either.
     pub fn from_digits_or_file(text: &str) -> Result<Self, KeyError> {
-        text.parse().or_else(|_| Self::read(Path::new(text)))
+        let path = Path::new(text);
+        match text.parse() {
+            Ok(pin) => Ok(pin),
+            Err(NotAPin) if !path.exists() => Err(KeyError::NotAPin(text.into())),
+            Err(NotAPin) => Self::read(path),
+        }
     }
 }
 
 /// The text is not 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("a pin is 64 hexadecimal digits, the SHA-256 of a public key; `dtls keygen` prints it")]
+#[error("a pin is 64 hexadecimal digits")]
 pub struct NotAPin;
 
 impl FromStr for Pin {
