@@ -1,8 +1,9 @@
 //! The clock of this process.
 
+use core::time::Duration;
 use dtls_core::{Instant, Micros};
 use std::sync::LazyLock;
-use std::time::{Duration, Instant as StdInstant};
+use std::time::Instant as StdInstant;
 
 static ORIGIN: LazyLock<StdInstant> = LazyLock::new(StdInstant::now);
 
