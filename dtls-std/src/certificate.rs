@@ -13,7 +13,8 @@ use x509_cert::builder::{self, Builder, CertificateBuilder};
 use x509_cert::certificate::TbsCertificate;
 use x509_cert::der::EncodePem;
 use x509_cert::der::pem::LineEnding;
-use x509_cert::ext::Extension;
+use x509_cert::ext::pkix::BasicConstraints;
+use x509_cert::ext::{Extension, ToExtension};
 use x509_cert::name::Name;
 use x509_cert::serial_number::SerialNumber;
 use x509_cert::spki::{SubjectPublicKeyInfoOwned, SubjectPublicKeyInfoRef};
@@ -59,7 +60,8 @@ fn escaped(name: &str) -> String {
     name.bytes().map(escape).collect()
 }
 
-/// No extensions: each costs bytes in every handshake, and a peer that pins the key looks at none.
+/// Just what makes it version 3, which some peers insist on: each extension costs bytes in every handshake, and a peer that
+/// pins the key looks at none.
 struct SelfSigned(Name);
 
 impl BuilderProfile for SelfSigned {
@@ -75,8 +77,12 @@ impl BuilderProfile for SelfSigned {
         &self,
         _: SubjectPublicKeyInfoRef<'_>,
         _: SubjectPublicKeyInfoRef<'_>,
-        _: &TbsCertificate,
+        tbs: &TbsCertificate,
     ) -> builder::Result<Vec<Extension>> {
-        Ok(Vec::new())
+        let no_issuer = BasicConstraints {
+            ca: false,
+            path_len_constraint: None,
+        };
+        Ok(vec![no_issuer.to_extension(tbs.subject(), &[])?])
     }
 }

@@ -92,6 +92,7 @@ fn the_certificate_is_one_and_signed_by_its_own_key() {
     write_self_signed(&key, "a, b", &path).unwrap();
     let certificate = x509_cert::Certificate::from_pem(fs::read(path).unwrap()).unwrap();
     let tbs = certificate.tbs_certificate();
+    assert_eq!(tbs.version(), x509_cert::certificate::Version::V3);
     assert_eq!(tbs.subject(), tbs.issuer());
     assert_eq!(tbs.subject().to_string(), "CN=a\\, b");
     let signature = DerSignature::from_bytes(certificate.signature().raw_bytes()).unwrap();
