@@ -1,9 +1,8 @@
 //! From handshakes to figures: everything that a report says, in the shape of the JSON file.
 
 use super::statistics::Distribution;
-use dtls_core::{Clock, Meter, Operation, Phase, PhaseFigures};
+use dtls_core::{Clock, Meter, Micros, Operation, Phase, PhaseFigures};
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// One handshake as one side saw it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,14 +11,17 @@ pub(super) struct Sample {
     /// Bytes and datagrams of the flights 1 to 6.
     flights: [(u32, u16); 6],
     total: u64,
+    /// What a stopwatch shows that the phases do not.
+    unaccounted: u64,
 }
 
-impl<C: Clock> From<&Meter<C>> for Sample {
-    fn from(meter: &Meter<C>) -> Self {
+impl Sample {
+    pub(super) fn new(meter: &Meter<impl Clock>, elapsed: Micros) -> Self {
         Self {
             phases: Phase::ALL.map(|phase| meter.phase(phase)),
             flights: [1, 2, 3, 4, 5, 6].map(|flight| meter.flight_sent(flight)),
             total: meter.total().0,
+            unaccounted: meter.total().0.abs_diff(elapsed.0),
         }
     }
 }
@@ -30,6 +32,8 @@ pub(super) struct Side {
     pub(super) role: &'static str,
     /// From the first byte to the peer's Finished, verified: the sum of the phases, handshake by handshake.
     pub(super) total_us: Distribution,
+    /// How far that is from what a stopwatch shows: readings of the clock, and nothing else.
+    pub(super) unaccounted_us: Distribution,
     /// The part of it that was own work: cryptography, encoding and sending.
     pub(super) own_us: Distribution,
     /// The part of it spent waiting for the network and the peer.
@@ -46,14 +50,21 @@ pub(super) struct PhaseReport {
     /// Own work, or waiting for the network and the peer.
     pub(super) own_work: bool,
     pub(super) time_us: Distribution,
-    /// Time in which a question to the caller was out, by operation; only those that were asked.
-    pub(super) questions_us: BTreeMap<&'static str, Distribution>,
+    /// The questions to the caller that were asked.
+    pub(super) questions: Vec<Question>,
     pub(super) bytes_sent: Distribution,
     pub(super) datagrams_sent: Distribution,
     pub(super) bytes_received: Distribution,
     pub(super) datagrams_received: Distribution,
     /// Of all handshakes together.
     pub(super) retransmissions: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Question {
+    pub(super) operation: &'static str,
+    /// Time in which it was out.
+    pub(super) time_us: Distribution,
 }
 
 #[derive(Debug, Serialize)]
@@ -89,6 +100,7 @@ impl Side {
         Self {
             role,
             total_us: Distribution::of(samples.iter().map(|sample| sample.total)),
+            unaccounted_us: Distribution::of(samples.iter().map(|sample| sample.unaccounted)),
             own_us: time(true),
             waiting_us: time(false),
             phases: phases()
@@ -105,16 +117,19 @@ impl Side {
 impl PhaseReport {
     fn new(phase: Phase, samples: &[Sample]) -> Self {
         let figures = || samples.iter().map(|sample| &sample.phases[phase as usize]);
-        let questions = Operation::ALL.into_iter().filter_map(|operation| {
+        let question = |operation: Operation| {
             let times = figures().map(|figures| figures.questions[operation as usize].0);
-            let times = Distribution::of(times);
-            (times.max > 0).then_some((operation.name(), times))
-        });
+            let time_us = Distribution::of(times);
+            (time_us.max > 0).then_some(Question {
+                operation: operation.name(),
+                time_us,
+            })
+        };
         Self {
             name: phase.name(),
             own_work: is_own_work(phase),
             time_us: Distribution::of(figures().map(|figures| figures.time.0)),
-            questions_us: questions.collect(),
+            questions: Operation::ALL.into_iter().filter_map(question).collect(),
             bytes_sent: Distribution::of(figures().map(|figures| figures.bytes_sent.into())),
             datagrams_sent: Distribution::of(
                 figures().map(|figures| figures.datagrams_sent.into()),

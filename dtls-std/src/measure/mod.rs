@@ -6,6 +6,7 @@ mod machine;
 mod pairing;
 mod report;
 mod statistics;
+mod stopwatch;
 
 pub use delay::{FlightDelay, OperationDelay};
 
@@ -77,6 +78,16 @@ enum CredentialChoice {
     All,
 }
 
+impl CredentialChoice {
+    const fn authentications(self) -> &'static [Authentication] {
+        match self {
+            Self::Rpk => &[Authentication::RawPublicKey],
+            Self::X509 => &[Authentication::Certificate],
+            Self::All => &[Authentication::RawPublicKey, Authentication::Certificate],
+        }
+    }
+}
+
 /// Measures and prints.
 ///
 /// # Errors
@@ -84,9 +95,10 @@ enum CredentialChoice {
 /// file cannot be written.
 pub fn run(args: &MeasureArgs) -> anyhow::Result<()> {
     let openssl = match args.peer {
-        PeerChoice::Ours => Vec::new(),
-        PeerChoice::Openssl | PeerChoice::All => OpenSsl::find()?,
+        PeerChoice::Ours => None,
+        PeerChoice::Openssl | PeerChoice::All => Some(OpenSsl::find()?),
     };
+    let names = |found: &Vec<OpenSsl>| found.iter().map(OpenSsl::name).collect();
     let setup = Setup {
         credentials: Credentials::generate()?,
         address: match args.ipv6 {
@@ -100,11 +112,13 @@ pub fn run(args: &MeasureArgs) -> anyhow::Result<()> {
             flight: args.delay_flight,
         },
     };
-    let pairings = pairings(args, &openssl);
+    let found = openssl.as_deref().unwrap_or_default();
+    let pairings = pairings(args, found);
     let report = Report {
         dtls: env!("CARGO_PKG_VERSION"),
         machine: Machine::this(),
-        openssl: openssl.iter().map(OpenSsl::name).collect(),
+        openssl: openssl.as_ref().map(names),
+        left_out: left_out(args, found),
         pairings: measure(&pairings, &setup),
     };
     write(&report, args.json.as_deref())?;
@@ -118,13 +132,25 @@ pub fn run(args: &MeasureArgs) -> anyhow::Result<()> {
     }
 }
 
+/// What was asked for and cannot be.
+fn left_out(args: &MeasureArgs, openssl: &[OpenSsl]) -> Vec<String> {
+    let asked = |authentication| args.credential.authentications().contains(authentication);
+    if !asked(&Authentication::RawPublicKey) {
+        return Vec::new();
+    }
+    let too_old = openssl.iter().filter(|one| !one.has_raw_public_keys());
+    let reason = |one: &OpenSsl| {
+        format!(
+            "raw public keys with {}, 3.2 and later know them",
+            one.name()
+        )
+    };
+    too_old.map(reason).collect()
+}
+
 /// What was asked for, as far as the OpenSSLs know it.
 fn pairings<'a>(args: &MeasureArgs, openssl: &'a [OpenSsl]) -> Vec<Pairing<'a>> {
-    let authentications: &[Authentication] = match args.credential {
-        CredentialChoice::Rpk => &[Authentication::RawPublicKey],
-        CredentialChoice::X509 => &[Authentication::Certificate],
-        CredentialChoice::All => &[Authentication::RawPublicKey, Authentication::Certificate],
-    };
+    let authentications = args.credential.authentications();
     let ours = (args.peer != PeerChoice::Openssl).then_some((None, None));
     let theirs = openssl
         .iter()

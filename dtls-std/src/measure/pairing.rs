@@ -2,6 +2,7 @@
 
 use super::delay::{Delayed, Delays};
 use super::figures::{Sample, Side};
+use super::stopwatch::Stopwatch;
 use crate::clock;
 use crate::openssl::{
     Authentication, ClientCheck, ClientOptions, Credentials, OpenSsl, ServerOptions, ServerTrust,
@@ -39,8 +40,8 @@ pub(super) struct Setup {
     pub(super) delays: Delays,
 }
 
-/// A meter by the clock of the process, and what delays it.
-type Probe = Delayed<Meter<fn() -> Instant>>;
+/// A meter by the clock of the process, a stopwatch to compare it with, and what delays both.
+type Probe = Delayed<(Meter<fn() -> Instant>, Stopwatch)>;
 
 impl Pairing<'_> {
     /// All handshakes, as our sides saw them; `done` is called after each.
@@ -187,13 +188,23 @@ const TIMERS: Timers = Timers {
 };
 
 fn platform(setup: &Setup) -> StdPlatform<Probe> {
-    StdPlatform::new().with_probe(Delayed::new(Meter::new(clock::now), setup.delays))
+    let probes = (
+        Meter::new(clock::now as fn() -> Instant),
+        Stopwatch::default(),
+    );
+    StdPlatform::new().with_probe(Delayed::new(probes, setup.delays))
+}
+
+/// The last handshake.
+fn sample(platform: &mut StdPlatform<Probe>) -> Sample {
+    let (meter, stopwatch) = &platform.probe_mut().probe;
+    Sample::new(meter, stopwatch.elapsed)
 }
 
 /// One handshake of our client.
 fn connect(server: SocketAddr, config: &ClientConfig, setup: &Setup) -> anyhow::Result<Sample> {
     let mut client = Client::connect_with(server, config, platform(setup))?;
-    let sample = Sample::from(&client.platform().probe_mut().probe);
+    let sample = sample(client.platform());
     client.close()?;
     Ok(sample)
 }
@@ -207,7 +218,7 @@ fn next_handshake(
     loop {
         match server.poll(Duration::from_millis(50))? {
             Some(ServerEvent::Connected { peer, .. }) => {
-                return Ok((peer, Sample::from(&server.platform().probe_mut().probe)));
+                return Ok((peer, sample(server.platform())));
             }
             Some(ServerEvent::HandshakeFailed { peer, why }) => {
                 bail!("no handshake with {peer}: {why}")

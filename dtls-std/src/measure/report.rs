@@ -4,7 +4,7 @@ use super::figures::{PhaseReport, Side};
 use super::machine::Machine;
 use super::statistics::Distribution;
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
-use comfy_table::{CellAlignment, Table};
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use core::fmt;
 use serde::Serialize;
 
@@ -13,8 +13,10 @@ pub(super) struct Report {
     /// Our own version.
     pub(super) dtls: &'static str,
     pub(super) machine: Machine,
-    /// The OpenSSLs that were there.
-    pub(super) openssl: Vec<String>,
+    /// The OpenSSLs that were there; `None` if nobody asked for them.
+    pub(super) openssl: Option<Vec<String>>,
+    /// What was asked for and cannot be.
+    pub(super) left_out: Vec<String>,
     pub(super) pairings: Vec<PairingReport>,
 }
 
@@ -73,9 +75,13 @@ impl fmt::Display for Report {
             "dtls {} on {os}, {architecture}, {cpu}, {cores} cores",
             self.dtls
         )?;
-        match self.openssl.is_empty() {
-            true => writeln!(f, "no OpenSSL found")?,
-            false => writeln!(f, "OpenSSL found: {}", self.openssl.join(", "))?,
+        match self.openssl.as_deref() {
+            None => {}
+            Some([]) => writeln!(f, "no OpenSSL found")?,
+            Some(found) => writeln!(f, "found: {}", found.join(", "))?,
+        }
+        for reason in &self.left_out {
+            writeln!(f, "left out: {reason}")?;
         }
         for pairing in &self.pairings {
             for side in &pairing.sides {
@@ -100,10 +106,10 @@ fn table(side: &Side) -> Table {
         "median ms",
         "p95",
         "max",
-        "questions, median ms",
         "sent",
         "received",
         "again",
+        "questions, median ms",
     ]);
     for phase in &side.phases {
         let time = phase.time_us;
@@ -112,10 +118,10 @@ fn table(side: &Side) -> Table {
             milliseconds(time.median),
             milliseconds(time.p95),
             milliseconds(time.max),
-            questions(phase),
             amount(phase.bytes_sent, phase.datagrams_sent),
             amount(phase.bytes_received, phase.datagrams_received),
             phase.retransmissions.to_string(),
+            questions(phase),
         ]);
     }
     for (name, time) in [
@@ -126,7 +132,7 @@ fn table(side: &Side) -> Table {
         let [median, p95, max] = [time.median, time.p95, time.max].map(milliseconds);
         table.add_row([name.to_owned(), median, p95, max]);
     }
-    for column in [1, 2, 3, 7] {
+    for column in [1, 2, 3, 6] {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -134,10 +140,17 @@ fn table(side: &Side) -> Table {
     table
 }
 
+/// The questions of a phase, without those that are answered in no time.
 fn questions(phase: &PhaseReport) -> String {
-    let questions = phase.questions_us.iter();
-    let questions = questions.map(|(name, time)| format!("{name} {}", milliseconds(time.median)));
-    questions.collect::<Vec<_>>().join(", ")
+    let slow = phase
+        .questions
+        .iter()
+        .filter(|question| question.time_us.median >= 10);
+    let texts = slow.map(|question| {
+        let time = milliseconds(question.time_us.median);
+        format!("{} {time}", question.operation)
+    });
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 /// What one side sent, in one line.
@@ -191,9 +204,11 @@ fn summary(pairings: &[PairingReport]) -> Table {
     table
 }
 
+const STYLE: TableStyle = UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none());
+
 fn new_table() -> Table {
     let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY);
+    table.load_style(STYLE);
     table
 }
 

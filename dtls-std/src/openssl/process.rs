@@ -1,11 +1,12 @@
 //! A process that is talked to through pipes.
 
 use super::{OpenSslError, PATIENCE};
+use core::time::Duration;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A running OpenSSL: lines go in, lines come out. It ends with this value.
 #[derive(Debug)]
@@ -200,7 +201,7 @@ fn collect(pipe: impl Read + Send + 'static, output: &Arc<Output>) {
 
 /// The command as a person would type it.
 fn show(command: &Command) -> String {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words = core::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
     words.join(" ")
 }
