@@ -70,6 +70,12 @@ impl OpenSsl {
         format!("{major}.{minor}.{patch}")
     }
 
+    /// How to run it, for a shell.
+    #[must_use]
+    pub fn command_line(&self) -> String {
+        process::show(&self.command())
+    }
+
     /// Whether it knows raw public keys (RFC 7250): since 3.2.
     #[must_use]
     pub fn has_raw_public_keys(&self) -> bool {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-/// A running OpenSSL: lines go in, lines come out. It ends with this value.
+/// A running program: lines go in, lines come out. It ends with this value.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -33,7 +33,11 @@ struct Collected {
 }
 
 impl Process {
-    pub(super) fn start(mut command: Command) -> Result<Self, OpenSslError> {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// It cannot be run.
+    pub fn start(mut command: Command) -> Result<Self, OpenSslError> {
         let shown = show(&command);
         let mut child = command
             .stdin(Stdio::piped())
@@ -66,8 +70,10 @@ impl Process {
         let Some(input) = &mut self.input else {
             return Ok(());
         };
-        writeln!(input, "{line}")
-            .and_then(|()| input.flush())
+        // In one piece: OpenSSL makes a record of each piece that it reads.
+        let line = format!("{line}\n");
+        input
+            .write_all(line.as_bytes())
             .map_err(|source| OpenSslError::Input {
                 command: self.shown.clone(),
                 source,
@@ -200,7 +206,7 @@ fn collect(pipe: impl Read + Send + 'static, output: &Arc<Output>) {
 }
 
 /// The command as a person would type it.
-fn show(command: &Command) -> String {
+pub(super) fn show(command: &Command) -> String {
     let words = core::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
     words.join(" ")
