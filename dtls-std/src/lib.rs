@@ -29,6 +29,7 @@ mod keylog;
 mod keys;
 mod link;
 pub mod measure;
+pub mod openssl;
 mod pin;
 mod platform;
 mod seal;

@@ -27,6 +27,25 @@ use std::net::UdpSocket;
 ///
 /// A stranger costs it nothing: until a ClientHello comes back with a cookie, nothing is remembered (RFC 6347
 /// section 4.2.1).
+///
+/// ```no_run
+/// use dtls_std::{Identity, Pin, Server, ServerConfig, ServerEvent, StdPlatform, Trust};
+/// use std::{net::UdpSocket, path::Path, time::Duration};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let identity = Identity::read(Path::new("server.key"), None)?;
+/// let clients = Trust::pins([Pin::read(Path::new("client.pub"))?]);
+/// let config = ServerConfig::new(identity, clients);
+/// let socket = UdpSocket::bind("[::]:4433")?;
+/// Server::scope(socket, &config, StdPlatform::new(), |server| {
+///     loop {
+///         if let Some(ServerEvent::Data { peer, data }) = server.poll(Duration::from_secs(60))? {
+///             server.send(peer, &data)?;
+///         }
+///     }
+/// })
+/// # }
+/// ```
 pub struct Server<'c, B: Probe = NoProbe> {
     wire: Wire<B>,
     config: &'c Config<'c>,

@@ -235,9 +235,9 @@ fn nobody_there_is_exit_code_1() {
     );
 }
 
-/// A name with several addresses: the next one is tried at once if the first is refused.
+/// Where the name has an IPv6 address as well, nobody listens there: the next one is tried at once.
 #[test]
-fn the_server_of_a_name_is_found_at_its_second_address() {
+fn a_server_is_found_by_its_name() {
     let (folder, pin, _) = keys();
     let folder = folder.path();
     let server = Server::start(folder, &["--key", "server.key", "--anonymous", "--echo"]);

@@ -1,6 +1,6 @@
 //! `dtls client`
 
-use super::input::{self, TICK};
+use super::input::{self, BURST, TICK};
 use super::options::{self, HandshakeArgs, WatchArgs};
 use super::{Failure, SUITE};
 use anyhow::{Context, anyhow};
@@ -105,11 +105,14 @@ fn converse(mut client: Client, wait: Duration) -> Result<(), Failure> {
     let lines = input::lines();
     let mut end = None;
     loop {
-        match lines.try_recv() {
-            Ok(line) => send(&mut client, &line)?,
-            Err(TryRecvError::Empty) => {}
-            Err(TryRecvError::Disconnected) => {
-                end.get_or_insert_with(|| Instant::now() + wait);
+        for _ in 0..BURST {
+            match lines.try_recv() {
+                Ok(line) => send(&mut client, &line)?,
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => {
+                    end.get_or_insert_with(|| Instant::now() + wait);
+                    break;
+                }
             }
         }
         match client.recv(TICK)? {

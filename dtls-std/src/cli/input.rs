@@ -9,9 +9,12 @@ use std::thread;
 /// input is looked at.
 pub(crate) const TICK: Duration = Duration::from_millis(10);
 
+/// So many lines are sent between two looks at the socket.
+pub(crate) const BURST: usize = 16;
+
 /// The lines of standard input as they come, each with its line end. The channel closes at the end of the input.
 pub(crate) fn lines() -> Receiver<Vec<u8>> {
-    let (sender, receiver) = mpsc::sync_channel(16);
+    let (sender, receiver) = mpsc::sync_channel(BURST);
     thread::spawn(move || {
         let mut input = io::stdin().lock();
         loop {

@@ -1,11 +1,12 @@
 //! `dtls server`
 
-use super::input::{self, TICK};
+use super::input::{self, BURST, TICK};
 use super::options::{self, HandshakeArgs, WatchArgs};
 use super::{Failure, SUITE};
 use anyhow::{Context, anyhow};
 use clap::ValueEnum;
 use core::net::SocketAddr;
+use core::time::Duration;
 use dtls_core::ClientAuthentication;
 use dtls_std::{Pin, SendFailed, Server, ServerConfig, ServerEvent, Trust};
 use std::collections::BTreeSet;
@@ -152,9 +153,12 @@ struct Service<'s, 'c> {
 
 impl Service<'_, '_> {
     fn run(&mut self) -> Result<(), Failure> {
+        let patience = self.lines.as_ref().map_or(Duration::MAX, |_| TICK);
         loop {
-            self.say_lines();
-            if let Some(event) = self.server.poll(TICK)? {
+            for _ in 0..BURST {
+                self.say_line();
+            }
+            if let Some(event) = self.server.poll(patience)? {
                 let served = self.handle(event)?;
                 if served && self.once {
                     return Ok(());
@@ -163,7 +167,8 @@ impl Service<'_, '_> {
         }
     }
 
-    fn say_lines(&mut self) {
+    /// Sends a line of standard input, if there is one, to everybody.
+    fn say_line(&mut self) {
         let line = self.lines.as_ref().and_then(|lines| lines.try_recv().ok());
         let Some(line) = line else { return };
         // Whoever cannot be sent to is not there any more.
