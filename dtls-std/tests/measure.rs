@@ -173,3 +173,27 @@ fn no_openssl_is_said() {
     assert!(output.status.success(), "{report}");
     assert!(report.contains("no OpenSSL found"), "{report}");
 }
+
+/// A peer that is there but does not work fails its rows; the others are measured and printed.
+#[cfg(unix)]
+#[test]
+fn a_peer_that_cannot_be_reached_fails_loudly() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("openssl");
+    let script = "#!/bin/sh\n[ \"$1\" = version ] && echo OpenSSL 9.9.9 || echo out of order\n";
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_dtls"))
+        .args(["measure", "-n1", "--credential=rpk"])
+        .env("DTLS_OPENSSL", &program)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let report = String::from_utf8_lossy(&output.stdout);
+    assert!(report.contains("OpenSSL 9.9.9"), "{report}");
+    assert!(report.contains("FAILED"), "{report}");
+    assert!(report.contains("seen by the client"), "{report}");
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(messages.contains("out of order"), "{messages}");
+}
