@@ -329,7 +329,8 @@ impl<P: Platform> Handshake<P> {
                 self.common.early_change_cipher_spec = Some(number);
                 Ok(None)
             }
-            _ => Ok(discard(cx, Discard::Unexpected)),
+            #[cfg(feature = "client")]
+            Stage::Client(_) => Ok(discard(cx, Discard::Unexpected)),
         }
     }
 

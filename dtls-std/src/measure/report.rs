@@ -4,7 +4,7 @@ use super::figures::{PhaseReport, Side};
 use super::machine::Machine;
 use super::statistics::Distribution;
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
-use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+use comfy_table::{CellAlignment, Table, TableComponent};
 use core::fmt;
 use serde::Serialize;
 
@@ -204,11 +204,11 @@ fn summary(pairings: &[PairingReport]) -> Table {
     table
 }
 
-const STYLE: TableStyle = UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none());
-
 fn new_table() -> Table {
     let mut table = Table::new();
-    table.load_style(STYLE);
+    table.load_preset(UTF8_HORIZONTAL_ONLY);
+    table.remove_style(TableComponent::HorizontalLines);
+    table.remove_style(TableComponent::MiddleIntersections);
     table
 }
 
