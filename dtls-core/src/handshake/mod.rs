@@ -466,6 +466,8 @@ impl<P: Platform> Handshake<P> {
             return Ok(None);
         };
         self.stage = Stage::Finished(finished);
+        // What came early in the clear cannot belong to the protected part.
+        self.common.inbox.forget_early();
         self.common.retransmit.resume(cx.now);
         if self.common.change_cipher_spec_has_come() {
             self.early_finished(cx)

@@ -177,6 +177,14 @@ impl Reassembly {
         Some(())
     }
 
+    /// Forgets all messages that are not complete, or not due.
+    pub(super) fn forget_early(&mut self) {
+        self.blocks
+            .iter_mut()
+            .filter(|block| block.use_of == Use::Message)
+            .for_each(|block| *block = Block::FREE);
+    }
+
     /// Makes a block for a message; for the one that is due at the expense of others.
     fn allocate(
         &mut self,
@@ -188,10 +196,7 @@ impl Reassembly {
         let size = usize::from(length).saturating_add(bitmap_length(length.into()));
         let mut place = self.place(memory.len(), size);
         if place.is_none() && message_seq == self.next {
-            self.blocks
-                .iter_mut()
-                .filter(|block| block.use_of == Use::Message)
-                .for_each(|block| *block = Block::FREE);
+            self.forget_early();
             place = self.place(memory.len(), size);
         }
         let (index, offset) = place?;
