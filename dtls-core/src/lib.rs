@@ -6,7 +6,7 @@
 //! | a peer is | it costs | it lives in |
 //! |---|---|---|
 //! | a stranger | nothing | two secrets of the [`CookieGate`] serve all strangers |
-//! | shaking hands | about 1.3 KB, lent | a [`Workspace`], handled through a [`Connection`] |
+//! | shaking hands | about 1.25 KB, lent | a [`Workspace`], handled through a [`Connection`] |
 //! | established | at most 160 bytes | an [`Association`], owned and plain |
 //!
 //! # The contract

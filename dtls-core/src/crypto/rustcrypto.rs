@@ -258,6 +258,14 @@ fn uncompressed(public: &PublicKey) -> Result<Point, CryptoError> {
         .map_err(|_| CryptoError::Failed)
 }
 
+/// The lent memory of one handshake with raw public keys on a microcontroller; the random source is no part of it.
+#[cfg(target_pointer_width = "32")]
+const _: () = {
+    type AnyRng<'r> = &'r mut dyn TryCryptoRng<Error = core::convert::Infallible>;
+    type SoftPlatform<'r> = crate::Parts<SoftSymmetric, AnyRng<'r>>;
+    assert!(size_of::<crate::Workspace<SoftPlatform<'_>, [u8; 512]>>() <= 1280);
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;

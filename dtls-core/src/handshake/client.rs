@@ -103,10 +103,8 @@ pub(super) fn message<P: Platform>(
         }
         (Stage::AwaitServerKeyExchange, HandshakeType::SERVER_KEY_EXCHANGE) => {
             let exchange = ServerKeyExchange::parse(body)?.map_err(|_| Fatal::IllegalParameter)?;
-            common.their_point = *exchange.point;
-            common.their_signature = exchange.signature;
             common.material.digest = common.params_digest(platform, exchange.point);
-            (Stage::AwaitServerHelloDone, Taken::Consumed)
+            (Stage::AwaitServerHelloDone, Taken::Keep)
         }
         (Stage::AwaitServerHelloDone, HandshakeType::CERTIFICATE_REQUEST) => {
             certificate_request(common, config, body)?;
@@ -212,35 +210,40 @@ fn certificate_request<P: Platform>(
     Ok(())
 }
 
-/// The question that is open.
+/// The question that is open. What it is about is looked up in the messages that are kept.
 pub(super) fn question<'m, P: Platform>(
     common: &Common<P>,
     stage: &Stage,
-    kept: &'m [u8],
+    memory: &'m [u8],
     config: &Config<'_>,
 ) -> Option<Question<'m>> {
     let material = &common.material;
+    let kept = |kind| common.inbox.kept(memory, kind);
     let identity = || {
-        identity_of(material.agreed.server_type(), kept)
+        identity_of(
+            material.agreed.server_type(),
+            kept(HandshakeType::CERTIFICATE),
+        )
+        .ok()?
+    };
+    let exchange = || {
+        ServerKeyExchange::parse(kept(HandshakeType::SERVER_KEY_EXCHANGE))
+            .ok()?
             .ok()
-            .flatten()
     };
     Some(match stage {
         Stage::AskPeer => Question::Peer(identity()?),
         Stage::AskVerify(_) => {
             let point = *point_of(&identity()?).ok()??;
-            Question::PublicKey(PkRequest::Verify(
-                point,
-                material.digest,
-                common.their_signature,
-            ))
+            let signature = exchange()?.signature;
+            Question::PublicKey(PkRequest::Verify(point, material.digest, signature))
         }
         Stage::AskGenerate(..) => Question::PublicKey(PkRequest::Generate),
         Stage::AskSign(..) => {
             let key = material.credential(config, false)?.key();
             Question::PublicKey(PkRequest::Sign(key, material.digest))
         }
-        Stage::AskAgree(..) => Question::PublicKey(common.agree()),
+        Stage::AskAgree(..) => Question::PublicKey(common.agree(exchange()?.point)),
         _ => return None,
     })
 }
@@ -258,7 +261,6 @@ pub(super) fn answer<P: Platform>(
             Stage::AskVerify(PeerVerified::shown(answer, refused)?)
         }
         (Stage::AskVerify(peer), Answer::PublicKey(Ok(response))) => {
-            common.inbox.release(HandshakeType::CERTIFICATE);
             Stage::AskGenerate(peer, SignatureVerified::by_engine(&response)?)
         }
         (Stage::AskVerify(_), Answer::PublicKey(Err(CryptoError::Invalid))) => {

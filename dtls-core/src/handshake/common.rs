@@ -33,10 +33,6 @@ pub(super) struct Common<P: Platform> {
     pub(super) plain_next: u64,
     /// Our ephemeral private key, unless it stays in the engine.
     pub(super) secret: Option<Secret>,
-    /// The peer's ephemeral key.
-    pub(super) their_point: Point,
-    /// What the peer has signed the digest with.
-    pub(super) their_signature: Signature,
     /// The peer's Finished, if it came before it could be opened.
     pub(super) early: Option<(RecordNumber, [u8; FINISHED_RECORD])>,
     /// The client's ChangeCipherSpec has come before our computation was done.
@@ -138,8 +134,6 @@ impl<P: Platform> Common<P> {
             retransmit: Retransmit::new(&cx.config.timers, cx.now),
             plain_next: 0,
             secret: None,
-            their_point: [0; 65],
-            their_signature: [0; 64],
             early: None,
             early_change_cipher_spec: None,
             plain_number: RecordNumber::default(),
@@ -184,12 +178,9 @@ impl<P: Platform> Common<P> {
         symmetric.finish(hash)
     }
 
-    /// The request for the shared secret.
-    pub(super) fn agree(&self) -> PkRequest {
-        PkRequest::Agree(
-            self.secret.as_ref().map(|secret| Secret(secret.0)),
-            self.their_point,
-        )
+    /// The request for the secret shared with the peer's ephemeral key.
+    pub(super) fn agree(&self, theirs: &Point) -> PkRequest {
+        PkRequest::Agree(self.secret.as_ref().map(|secret| Secret(secret.0)), *theirs)
     }
 
     /// Keeps a record that can be the Finished; one, and the latest.

@@ -431,12 +431,11 @@ impl<P: Platform> Handshake<P> {
         memory: &'s [u8],
         config: &Config<'_>,
     ) -> Option<Question<'s>> {
-        let certificate = self.common.inbox.kept(memory, HandshakeType::CERTIFICATE);
         match &self.stage {
             #[cfg(feature = "client")]
-            Stage::Client(stage) => client::question(&self.common, stage, certificate, config),
+            Stage::Client(stage) => client::question(&self.common, stage, memory, config),
             #[cfg(feature = "server")]
-            Stage::Server(stage) => server::question(&self.common, stage, certificate, config),
+            Stage::Server(stage) => server::question(&self.common, stage, memory, config),
             Stage::Finished(_) => None,
         }
     }
@@ -466,8 +465,8 @@ impl<P: Platform> Handshake<P> {
             return Ok(None);
         };
         self.stage = Stage::Finished(finished);
-        // What came early in the clear cannot belong to the protected part.
-        self.common.inbox.forget_early();
+        // What came early in the clear cannot belong to the protected part, and what was kept has served.
+        self.common.inbox.clear();
         self.common.retransmit.resume(cx.now);
         if self.common.change_cipher_spec_has_come() {
             self.early_finished(cx)

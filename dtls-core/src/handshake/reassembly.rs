@@ -177,6 +177,11 @@ impl Reassembly {
         Some(())
     }
 
+    /// Forgets everything.
+    pub(super) const fn clear(&mut self) {
+        self.blocks = [Block::FREE; AHEAD as usize];
+    }
+
     /// Forgets all messages that are not complete, or not due.
     pub(super) fn forget_early(&mut self) {
         self.blocks

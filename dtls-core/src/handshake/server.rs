@@ -85,8 +85,7 @@ pub(super) fn message<P: Platform>(
             )
         }
         (Stage::AwaitClientKeyExchange, HandshakeType::CLIENT_KEY_EXCHANGE) => {
-            common.their_point =
-                *parse_client_key_exchange(body)?.ok_or(Fatal::IllegalParameter)?;
+            parse_client_key_exchange(body)?.ok_or(Fatal::IllegalParameter)?;
             common.absorb(platform, header, body);
             common.material.digest = common.transcript.digest(platform.symmetric());
             if common.material.agreed.client_shows {
@@ -94,7 +93,7 @@ pub(super) fn message<P: Platform>(
             } else {
                 *stage = plaintext_complete(common, platform);
             }
-            return Ok(Taken::Consumed);
+            return Ok(Taken::Keep);
         }
         (Stage::AwaitCertificateVerify, HandshakeType::CERTIFICATE_VERIFY) => {
             let (algorithm, signature) = verify::parse_certificate_verify(body)?;
@@ -102,8 +101,8 @@ pub(super) fn message<P: Platform>(
             if algorithm != ECDSA_SHA256 {
                 return Err(Fatal::IllegalParameter);
             }
-            common.their_signature = verify::parse_signature(signature)?;
-            (plaintext_complete(common, platform), Taken::Consumed)
+            verify::parse_signature(signature)?;
+            (plaintext_complete(common, platform), Taken::Keep)
         }
         _ => return Err(Fatal::UnexpectedMessage),
     };
@@ -254,18 +253,21 @@ fn choose_client_type<P: Platform>(
     }
 }
 
-/// The question that is open.
+/// The question that is open. What it is about is looked up in the messages that are kept.
 pub(super) fn question<'m, P: Platform>(
     common: &Common<P>,
     stage: &Stage,
-    kept: &'m [u8],
+    memory: &'m [u8],
     config: &Config<'_>,
 ) -> Option<Question<'m>> {
     let material = &common.material;
+    let kept = |kind| common.inbox.kept(memory, kind);
     let identity = || {
-        identity_of(material.agreed.client_type(), kept)
-            .ok()
-            .flatten()
+        identity_of(
+            material.agreed.client_type(),
+            kept(HandshakeType::CERTIFICATE),
+        )
+        .ok()?
     };
     Some(match stage {
         Stage::AskGenerate => Question::PublicKey(PkRequest::Generate),
@@ -277,13 +279,15 @@ pub(super) fn question<'m, P: Platform>(
         Stage::AskPeer => Question::Peer(PeerIdentity::Anonymous),
         Stage::AskVerify(_) => {
             let point = *point_of(&identity()?).ok()??;
-            Question::PublicKey(PkRequest::Verify(
-                point,
-                material.digest,
-                common.their_signature,
-            ))
+            let verify = kept(HandshakeType::CERTIFICATE_VERIFY);
+            let (_, signature) = verify::parse_certificate_verify(verify).ok()?;
+            let signature = verify::parse_signature(signature).ok()?;
+            Question::PublicKey(PkRequest::Verify(point, material.digest, signature))
         }
-        Stage::AskAgree(..) => Question::PublicKey(common.agree()),
+        Stage::AskAgree(..) => {
+            let exchange = kept(HandshakeType::CLIENT_KEY_EXCHANGE);
+            Question::PublicKey(common.agree(parse_client_key_exchange(exchange).ok()??))
+        }
         _ => return None,
     })
 }
@@ -330,7 +334,6 @@ pub(super) fn answer<P: Platform>(
             Answer::PublicKey(Ok(PkResponse::Agreed(premaster))),
         ) => {
             common.secret = None;
-            common.inbox.release(HandshakeType::CERTIFICATE);
             let client_finished_seq = common.inbox.next();
             let pending = keys::derive(common, cx.platform, &premaster, client_finished_seq);
             let messages = flight::server_messages(&common.material, cx.config).count();
