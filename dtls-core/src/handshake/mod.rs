@@ -112,6 +112,10 @@ impl<P: Platform> Handshake<P> {
         job: Job,
         hello: &Record<'_>,
     ) -> Result<Self, Fatal> {
+        // RFC 6347 section 4.1: from so high a number, ours would wrap. No honest client begins there.
+        if hello.number.sequence() > RecordNumber::LAST / 2 {
+            return Err(Fatal::IllegalParameter);
+        }
         let mut common = Common::new(cx, job, true)?;
         // RFC 6347 section 4.2.1: the number of the ClientHello is the number of the ServerHello, and so is its
         // message_seq, since the server has kept neither.

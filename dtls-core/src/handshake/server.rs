@@ -166,9 +166,11 @@ fn client_hello<P: Platform>(
                 }
                 answers.renegotiation_info = true;
             }
-            extension::SUPPORTED_GROUPS => offer.groups = contains_u16(content.vec16()?, SECP256R1),
+            extension::SUPPORTED_GROUPS => {
+                offer.groups = contains_u16(content.list16()?, SECP256R1)
+            }
             extension::SIGNATURE_ALGORITHMS => {
-                offer.signature_algorithms = contains_u16(content.vec16()?, ECDSA_SHA256);
+                offer.signature_algorithms = contains_u16(content.list16()?, ECDSA_SHA256);
             }
             extension::EC_POINT_FORMATS => {
                 // RFC 8422 section 5.1.2: uncompressed must be among them.

@@ -2,7 +2,7 @@ use crate::error::SendError;
 use crate::event::{ClientHelloRecord, Discard};
 use crate::probe::Probe;
 use crate::wire::record::{ContentType, HEADER, Header, RecordNumber};
-use crate::wire::{DTLS_1_0, DTLS_1_2, handshake::HandshakeType};
+use crate::wire::{DTLS_1_2, handshake::HandshakeType};
 use core::{fmt, mem};
 
 /// A received datagram: a cursor over its records, which are decrypted in place. What one owner leaves the next one
@@ -43,8 +43,8 @@ impl<'d> Datagram<'d> {
         while !self.rest.is_empty() {
             if let Some((header, body)) = self.split() {
                 let plausible = match header.number.epoch() {
-                    // RFC 6347 section 4.2.1: hellos may come as DTLS 1.0.
-                    0 => header.version == DTLS_1_2 || header.version == DTLS_1_0,
+                    // RFC 5246 appendix E.1: before a version is negotiated, records of any DTLS will do.
+                    0 => matches!(header.version, [254, _]),
                     _ => header.version == DTLS_1_2,
                 };
                 if plausible {

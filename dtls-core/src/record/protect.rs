@@ -195,6 +195,10 @@ impl ReadKeys {
         let Keys { aead, .. } = self.keys;
         let overhead = EXPLICIT.saturating_add(aead.tag_len());
         let n = body.len().checked_sub(overhead).ok_or(Discard::Malformed)?;
+        // RFC 5246 section 6.2.1: 2^14 bytes at most.
+        if n > LARGEST {
+            return Err(Discard::Malformed);
+        }
         if !self.window.is_new(number.sequence()) {
             return Err(Discard::Replayed);
         }
@@ -323,7 +327,7 @@ mod tests {
     /// RFC 5246 section 6.2.1.
     #[test]
     fn the_largest_plaintext() {
-        let (mut write, _) = pair();
+        let (mut write, mut read) = pair();
         let mut out = std::vec![0; LARGEST + 64];
         assert!(
             write
@@ -332,5 +336,18 @@ mod tests {
         );
         let refused = write.seal(&mut SoftSymmetric, DATA, LARGEST + 1, &mut out);
         assert_eq!(refused, Err(SendError::TooLong(LARGEST)));
+
+        for (n, expected) in [
+            (LARGEST, Discard::BadMac),
+            (LARGEST + 1, Discard::Malformed),
+        ] {
+            let record = Record {
+                content_type: DATA,
+                number: RecordNumber::new(1, 0),
+                body: &mut out[..EXPLICIT + n + 8],
+            };
+            let opened = read.open(&mut SoftSymmetric, record).map(drop);
+            assert_eq!(opened, Err(expected));
+        }
     }
 }

@@ -99,13 +99,13 @@ pub(crate) fn put_request(sink: &mut dyn Sink) {
 /// Whether a CertificateRequest takes ECDSA with SHA-256.
 pub(crate) fn parse_request(body: &[u8]) -> Result<bool, Malformed> {
     let mut reader = Reader::new(body);
-    let (types, algorithms) = (reader.vec8()?, reader.vec16()?);
+    let (types, algorithms) = (reader.vec8()?, reader.list16()?);
     let mut authorities = Reader::new(reader.vec16()?);
     reader.finish()?;
     while !authorities.is_empty() {
         authorities.vec16()?;
     }
-    if types.is_empty() || algorithms.is_empty() || algorithms.len() % 2 != 0 {
+    if types.is_empty() {
         return Err(Malformed);
     }
     Ok(types.contains(&ECDSA_SIGN) && super::contains_u16(algorithms, ECDSA_SHA256))

@@ -33,12 +33,11 @@ impl<'a> Extensions<'a> {
         while !rest.is_empty() {
             let (kind, _) = (rest.u16()?, rest.vec16()?);
             // RFC 5246 section 7.4.1.4: not more than one of a type. All types known here are below 63 or this one.
-            let bit = if kind == RENEGOTIATION_INFO {
-                63
-            } else {
-                u32::from(kind)
+            let bit = match kind {
+                RENEGOTIATION_INFO => 1 << 63,
+                0..63 => 1 << kind,
+                _ => 0u64,
             };
-            let bit = 1u64.checked_shl(bit).unwrap_or(0);
             if seen & bit != 0 {
                 return Err(Malformed);
             }

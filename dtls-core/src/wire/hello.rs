@@ -29,14 +29,12 @@ impl<'a> ClientHello<'a> {
             random: reader.array()?,
             session_id: reader.vec8()?,
             cookie: reader.vec8()?,
-            cipher_suites: reader.vec16()?,
+            cipher_suites: reader.list16()?,
             compression_methods: reader.vec8()?,
             extensions: Extensions::parse(&mut reader)?,
         };
         reader.finish()?;
-        let suites = hello.cipher_suites.len();
-        let fits = hello.session_id.len() <= 32 && suites >= 2 && suites % 2 == 0;
-        if fits && !hello.compression_methods.is_empty() {
+        if hello.session_id.len() <= 32 && !hello.compression_methods.is_empty() {
             Ok(hello)
         } else {
             Err(Malformed)

@@ -53,6 +53,15 @@ impl<'a> Reader<'a> {
         self.bytes(n.into())
     }
 
+    /// A vector of 16-bit values, at least one, with a length of two bytes in front.
+    pub(crate) fn list16(&mut self) -> Result<&'a [u8], Malformed> {
+        let list = self.vec16()?;
+        if list.is_empty() || list.len() % 2 != 0 {
+            return Err(Malformed);
+        }
+        Ok(list)
+    }
+
     /// A vector with a length of three bytes in front.
     pub(crate) fn vec24(&mut self) -> Result<&'a [u8], Malformed> {
         let n = self.u24()?;
@@ -69,7 +78,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a list of 16-bit values, which must have an even number of bytes, holds `wanted`.
+/// Whether a [list of 16-bit values](Reader::list16) holds `wanted`.
 pub(crate) fn contains_u16(list: &[u8], wanted: u16) -> bool {
     list.chunks_exact(2)
         .any(|pair| pair == wanted.to_be_bytes())
