@@ -92,3 +92,13 @@ impl fmt::Display for AlertDescription {
         f.write_str(self.name())
     }
 }
+
+/// The alert, if it ends something: a fatal one, or close_notify (RFC 5246 section 7.2).
+pub(crate) fn ending_alert(body: &[u8]) -> Option<AlertDescription> {
+    match body {
+        [level, alert] if *level == AlertLevel::Fatal as u8 || *alert == 0 => {
+            Some(AlertDescription(*alert))
+        }
+        _ => None,
+    }
+}

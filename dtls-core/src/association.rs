@@ -1,13 +1,14 @@
 //! What remains when a handshake is done.
 
-use crate::alert::{AlertDescription, AlertLevel};
+use crate::alert::{AlertDescription, AlertLevel, ending_alert};
 use crate::config::Limits;
 use crate::crypto::Job;
+use crate::discard::Discard;
 use crate::error::SendError;
-use crate::event::{ClientHelloRecord, Discard, Event};
-use crate::handshake::{FinishedVerified, PeerVerified, SignatureVerified, ending_alert};
+use crate::event::{ClientHelloRecord, Event};
 use crate::platform::{PeerId, Platform};
 use crate::probe::{Mark, Probe};
+use crate::proof::{FinishedVerified, PeerVerified, SignatureVerified};
 use crate::record::{Datagram, OVERHEAD, ReadKeys, Record, WriteKeys, begin};
 use crate::time::Instant;
 use crate::wire::handshake::{HandshakeType, finished};

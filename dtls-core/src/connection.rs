@@ -5,8 +5,9 @@ use crate::config::Config;
 #[cfg(feature = "server")]
 use crate::cookie::Admitted;
 use crate::crypto::Job;
+use crate::discard::Discard;
 use crate::error::{Fatal, SendError};
-use crate::event::{ClientHelloRecord, Discard, Event};
+use crate::event::{ClientHelloRecord, Event};
 use crate::handshake::{Context, Handshake, Outcome};
 use crate::platform::{Answer, PeerIdentity, Platform, Question};
 use crate::probe::Probe;

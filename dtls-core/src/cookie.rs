@@ -1,7 +1,8 @@
 //! The stateless gate in front of a server (RFC 6347 section 4.2.1).
 
 use crate::crypto::Symmetric;
-use crate::event::{ClientHelloRecord, Discard};
+use crate::discard::Discard;
+use crate::event::ClientHelloRecord;
 use crate::platform::Platform;
 use crate::probe::Probe;
 use crate::record::begin;

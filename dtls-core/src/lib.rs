@@ -71,6 +71,7 @@ mod connection;
 #[cfg(feature = "server")]
 mod cookie;
 pub mod crypto;
+mod discard;
 mod error;
 mod event;
 mod handshake;
@@ -79,6 +80,7 @@ mod meter;
 mod peers;
 mod platform;
 mod probe;
+mod proof;
 mod record;
 mod time;
 mod wire;
@@ -93,8 +95,9 @@ pub use crypto::{
     Aead, CryptoError, Digest, Job, KeyId, PkRequest, PkResponse, Point, Secret, Signature,
     Symmetric,
 };
+pub use discard::Discard;
 pub use error::{Fatal, SendError};
-pub use event::{ClientHelloRecord, Discard, Event};
+pub use event::{ClientHelloRecord, Event};
 pub use meter::{Clock, Meter, PhaseFigures};
 #[cfg(feature = "server")]
 pub use peers::{Peers, Room, Seat};

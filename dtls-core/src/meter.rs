@@ -1,7 +1,7 @@
 //! Integer-only accounts per phase.
 
 use crate::crypto::Job;
-use crate::event::Discard;
+use crate::discard::Discard;
 use crate::probe::{Mark, Operation, Phase, Probe};
 use crate::time::{Instant, Micros};
 

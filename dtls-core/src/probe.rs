@@ -2,8 +2,8 @@
 
 use crate::alert::AlertDescription;
 use crate::crypto::Job;
+use crate::discard::Discard;
 use crate::error::Fatal;
-use crate::event::Discard;
 
 /// A part of a handshake as seen by one endpoint. The phases follow each other without gaps, from the first ClientHello
 /// (client) or the admitted ClientHello (server) to the verified Finished. Flights are those of RFC 6347 figure 1.

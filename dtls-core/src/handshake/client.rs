@@ -11,13 +11,13 @@
 
 use super::common::{Common, check_certificate, identity_of, point_of, refusal};
 use super::flight::{self, Message};
-use super::proof::{PeerVerified, SignatureVerified};
 use super::{AwaitFinished, Context, Taken, keys};
 use crate::config::Config;
 use crate::crypto::{CryptoError, PkRequest, PkResponse, Secret};
 use crate::error::Fatal;
 use crate::platform::{Answer, Platform, Question};
 use crate::probe::{Mark, Operation, Phase};
+use crate::proof::{PeerVerified, SignatureVerified};
 use crate::wire::extension::{self, CertificateType, CertificateTypes};
 use crate::wire::handshake::{HandshakeType, Header};
 use crate::wire::hello::{Answers, ServerHello, parse_hello_verify_request};

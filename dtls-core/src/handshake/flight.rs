@@ -1,7 +1,7 @@
 //! Our flights (RFC 6347 figure 1): what is in them, and how they become datagrams. Nothing is stored of a flight; every
 //! transmission makes it anew.
 
-use super::common::Material;
+use super::material::Material;
 use crate::config::{Config, Credential};
 use crate::crypto::{Point, Signature};
 use crate::error::SendError;

@@ -1,11 +1,11 @@
 //! From the shared secret to keys and Finished (RFC 5246 sections 6.3, 7.4.9 and 8.1, RFC 7627 section 4).
 
 use super::common::Common;
-use super::proof::FinishedVerified;
 use crate::crypto::prf::prf;
 use crate::crypto::{Aead, Secret};
 use crate::error::Fatal;
 use crate::platform::Platform;
+use crate::proof::FinishedVerified;
 use crate::record::{ReadKeys, WriteKeys};
 use crate::wire::handshake::{HandshakeType, Header};
 use zeroize::Zeroize;

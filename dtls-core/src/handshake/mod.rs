@@ -8,20 +8,21 @@ mod client;
 mod common;
 mod flight;
 mod keys;
-mod proof;
+mod material;
 mod reassembly;
 mod retransmit;
 #[cfg(feature = "server")]
 mod server;
 
-use crate::alert::{AlertDescription, AlertLevel};
+use crate::alert::{AlertDescription, AlertLevel, ending_alert};
 use crate::association::{Association, Origin};
 use crate::config::Config;
 use crate::crypto::Job;
+use crate::discard::Discard;
 use crate::error::{Fatal, SendError};
-use crate::event::Discard;
 use crate::platform::{Answer, Platform, Question};
 use crate::probe::{Mark, Operation, Phase, Probe};
+use crate::proof::{FinishedVerified, PeerVerified, SignatureVerified};
 use crate::record::{Record, begin};
 use crate::time::Instant;
 use crate::wire::Reader;
@@ -32,8 +33,6 @@ use flight::{Item, Packer};
 use keys::Pending;
 use reassembly::Sorted;
 use retransmit::Due;
-
-pub(crate) use proof::{FinishedVerified, PeerVerified, SignatureVerified};
 
 /// What a call may use.
 pub(crate) struct Context<'a, P: Platform> {
@@ -700,14 +699,4 @@ const SMALLEST: usize = 228;
 fn discard<P: Platform, T>(cx: &mut Context<'_, P>, why: Discard) -> Option<T> {
     cx.platform.probe().discarded(why);
     None
-}
-
-/// The alert, if it ends something: a fatal one, or close_notify (RFC 5246 section 7.2).
-pub(crate) fn ending_alert(body: &[u8]) -> Option<AlertDescription> {
-    match body {
-        [level, alert] if *level == AlertLevel::Fatal as u8 || *alert == 0 => {
-            Some(AlertDescription(*alert))
-        }
-        _ => None,
-    }
 }

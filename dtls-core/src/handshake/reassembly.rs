@@ -4,8 +4,8 @@
 //! bit for each byte that has come, so that fragments may overlap in any way. When memory is short, the message that is
 //! due displaces those that came early; the peer will repeat them.
 
+use crate::discard::Discard;
 use crate::error::Fatal;
-use crate::event::Discard;
 use crate::wire::handshake::{Fragment, HandshakeType, Header};
 use core::ops::Range;
 

@@ -9,13 +9,13 @@
 //! its signature is right, and for the secret.
 
 use super::common::{Common, check_certificate, identity_of, point_of, refusal};
-use super::proof::{PeerVerified, SignatureVerified};
 use super::{AwaitFinished, Context, Taken, flight, keys};
 use crate::config::{ClientAuthentication, Config};
 use crate::crypto::{CryptoError, PkRequest, PkResponse};
 use crate::error::Fatal;
 use crate::platform::{Answer, PeerIdentity, Platform, Question};
 use crate::probe::{Mark, Operation, Phase};
+use crate::proof::{PeerVerified, SignatureVerified};
 use crate::wire::extension::{self, CertificateTypes};
 use crate::wire::handshake::{HandshakeType, Header};
 use crate::wire::hello::ClientHello;

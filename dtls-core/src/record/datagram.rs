@@ -1,5 +1,6 @@
+use crate::discard::Discard;
 use crate::error::SendError;
-use crate::event::{ClientHelloRecord, Discard};
+use crate::event::ClientHelloRecord;
 use crate::probe::Probe;
 use crate::wire::record::{ContentType, HEADER, Header, RecordNumber};
 use crate::wire::{DTLS_1_2, handshake::HandshakeType};

@@ -3,8 +3,8 @@
 use super::window::ReplayWindow;
 use super::{Record, begin};
 use crate::crypto::{Aead, CryptoError, Symmetric};
+use crate::discard::Discard;
 use crate::error::{Fatal, SendError};
-use crate::event::Discard;
 use crate::wire::DTLS_1_2;
 use crate::wire::record::{ContentType, HEADER, RecordNumber};
 use zeroize::Zeroize;

@@ -18,7 +18,7 @@ impl PeerVerified {
     }
 
     /// From the caller's answer about a peer that showed something.
-    pub(super) fn shown(answer: Option<PeerId>, refused: Fatal) -> Result<Self, Fatal> {
+    pub(crate) fn shown(answer: Option<PeerId>, refused: Fatal) -> Result<Self, Fatal> {
         answer
             .map(|id| Self {
                 id,
@@ -28,7 +28,7 @@ impl PeerVerified {
     }
 
     /// From the caller's answer about an anonymous client.
-    pub(super) fn anonymous(answer: Option<PeerId>) -> Result<Self, Fatal> {
+    pub(crate) fn anonymous(answer: Option<PeerId>) -> Result<Self, Fatal> {
         answer
             .map(|id| Self {
                 id,
@@ -43,7 +43,7 @@ pub(crate) struct SignatureVerified(());
 
 impl SignatureVerified {
     /// From the engine's answer to a request to verify.
-    pub(super) fn by_engine(response: &PkResponse) -> Result<Self, Fatal> {
+    pub(crate) fn by_engine(response: &PkResponse) -> Result<Self, Fatal> {
         match response {
             PkResponse::Verified => Ok(Self(())),
             _ => Err(Fatal::Crypto),
@@ -51,7 +51,7 @@ impl SignatureVerified {
     }
 
     /// Nothing was shown, so there is nothing to hold a key of.
-    pub(super) const fn of_nobody(peer: &PeerVerified) -> Option<Self> {
+    pub(crate) const fn of_nobody(peer: &PeerVerified) -> Option<Self> {
         if peer.anonymous { Some(Self(())) } else { None }
     }
 }
@@ -61,7 +61,7 @@ pub(crate) struct FinishedVerified(());
 
 impl FinishedVerified {
     /// Compares in constant time.
-    pub(super) fn new(expected: &[u8; 12], shown: &[u8]) -> Result<Self, Fatal> {
+    pub(crate) fn new(expected: &[u8; 12], shown: &[u8]) -> Result<Self, Fatal> {
         use subtle::ConstantTimeEq;
         let shown: &[u8; 12] = shown.try_into().map_err(|_| Fatal::Decode)?;
         if bool::from(expected.ct_eq(shown)) {
