@@ -167,7 +167,7 @@ fn client_hello<P: Platform>(
                 answers.renegotiation_info = true;
             }
             extension::SUPPORTED_GROUPS => {
-                offer.groups = contains_u16(content.list16()?, SECP256R1)
+                offer.groups = contains_u16(content.list16()?, SECP256R1);
             }
             extension::SIGNATURE_ALGORITHMS => {
                 offer.signature_algorithms = contains_u16(content.list16()?, ECDSA_SHA256);
