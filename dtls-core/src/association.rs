@@ -70,12 +70,14 @@ enum Warned {
     Yes,
 }
 
-/// ChangeCipherSpec and Finished.
-const OWED_LAST_FLIGHT: u8 = 1;
+/// The two records of the last flight.
+const OWED_CHANGE_CIPHER_SPEC: u8 = 1;
+const OWED_FINISHED: u8 = 2;
+const OWED_LAST_FLIGHT: u8 = OWED_CHANGE_CIPHER_SPEC | OWED_FINISHED;
 /// The warning no_renegotiation.
-const OWED_NO_RENEGOTIATION: u8 = 2;
+const OWED_NO_RENEGOTIATION: u8 = 4;
 /// close_notify.
-const OWED_CLOSE_NOTIFY: u8 = 4;
+const OWED_CLOSE_NOTIFY: u8 = 8;
 /// How often a peer can make us send an alert.
 const ALERTS: u8 = 8;
 
@@ -289,21 +291,37 @@ impl Association {
         platform: &mut P,
         out: &mut [u8],
     ) -> Result<Option<usize>, SendError> {
-        let mut used = 0usize;
-        for what in [OWED_LAST_FLIGHT, OWED_NO_RENEGOTIATION, OWED_CLOSE_NOTIFY] {
+        let (mut used, mut flight) = (0usize, 0usize);
+        for what in [
+            OWED_CHANGE_CIPHER_SPEC,
+            OWED_FINISHED,
+            OWED_NO_RENEGOTIATION,
+            OWED_CLOSE_NOTIFY,
+        ] {
             if self.owed & what == 0 {
                 continue;
             }
             let room = out.get_mut(used..).unwrap_or_default();
             match self.write_owed(platform, what, room) {
                 Ok(n) => used = used.saturating_add(n),
-                Err(SendError::TooSmall(_)) if used > 0 => break,
-                Err(error) => return Err(error),
+                Err(SendError::TooSmall(_)) if used > 0 => break, // the next datagram has room
+                Err(error) => {
+                    if !matches!(error, SendError::TooSmall(_)) {
+                        self.end(); // nothing can be sealed any more
+                    }
+                    return Err(error);
+                }
             }
             self.owed &= !what;
+            if what & OWED_LAST_FLIGHT != 0 {
+                flight = used;
+            }
             if what == OWED_CLOSE_NOTIFY {
                 self.end();
             }
+        }
+        if flight > 0 {
+            self.mark_flight(platform, flight);
         }
         Ok(Some(used).filter(|n| *n > 0))
     }
@@ -315,34 +333,34 @@ impl Association {
         out: &mut [u8],
     ) -> Result<usize, SendError> {
         match what {
-            OWED_LAST_FLIGHT => {
+            OWED_CHANGE_CIPHER_SPEC => {
                 let number = RecordNumber::new(0, self.plain_next);
                 begin(ContentType::CHANGE_CIPHER_SPEC, number, out, 1)?.fill(1);
-                let message = finished(self.finished_seq, &self.ours);
-                let behind = HEADER.saturating_add(1);
-                let room = out.get_mut(behind..).unwrap_or_default();
-                let n = self
-                    .write
-                    .seal_copy(platform.symmetric(), ContentType::HANDSHAKE, &message, room)
-                    .map_err(|error| match error {
-                        SendError::TooSmall(n) => SendError::TooSmall(n.saturating_add(behind)),
-                        error => error,
-                    })?;
                 self.plain_next = self.plain_next.saturating_add(1);
-                let n = behind.saturating_add(n);
-                let sent = Mark::Sent {
-                    flight: 6,
-                    bytes: u16::try_from(n).unwrap_or(u16::MAX),
-                    attempt: self.attempt,
-                };
-                platform.probe().mark(self.job, sent);
-                self.attempt = self.attempt.saturating_add(1);
-                Ok(n)
+                Ok(HEADER.saturating_add(1))
+            }
+            OWED_FINISHED => {
+                let message = finished(self.finished_seq, &self.ours);
+                self.write
+                    .seal_copy(platform.symmetric(), ContentType::HANDSHAKE, &message, out)
             }
             OWED_NO_RENEGOTIATION => {
                 self.write_warning(platform, AlertDescription::NO_RENEGOTIATION, out)
             }
             _ => self.write_warning(platform, AlertDescription::CLOSE_NOTIFY, out),
+        }
+    }
+
+    /// Books a datagram of the last flight to the handshake it ends.
+    fn mark_flight<P: Platform>(&mut self, platform: &mut P, n: usize) {
+        let sent = Mark::Sent {
+            flight: 6,
+            bytes: u16::try_from(n).unwrap_or(u16::MAX),
+            attempt: self.attempt,
+        };
+        platform.probe().mark(self.job, sent);
+        if self.owed & OWED_LAST_FLIGHT == 0 {
+            self.attempt = self.attempt.saturating_add(1);
         }
     }
 

@@ -340,7 +340,10 @@ impl<'w, P: Platform> Connection<'w, P> {
             }
         }
         match self.association {
-            Some(association) => association.poll_transmit(platform, out),
+            Some(association) => {
+                let size = out.len().min(config.mtu.into());
+                association.poll_transmit(platform, out.get_mut(..size).unwrap_or_default())
+            }
             None => Ok(None),
         }
     }

@@ -145,3 +145,35 @@ fn u24(bytes: &[u8]) -> usize {
 fn put_u24(bytes: &mut [u8], value: usize) {
     bytes[..3].copy_from_slice(&value.to_be_bytes()[5..]);
 }
+
+/// The records of a datagram, each plaintext handshake message in one of its own. Records of epoch 0 are numbered anew, in
+/// the same order as before.
+#[must_use]
+pub fn split(datagram: &[u8]) -> Vec<Vec<u8>> {
+    let mut split = Vec::new();
+    for record in records(datagram) {
+        let bytes = &datagram[record.range.clone()];
+        let bodies: Vec<&[u8]> = match (record.kind, record.epoch) {
+            (HANDSHAKE, 0) => {
+                let inside = messages(datagram)
+                    .into_iter()
+                    .filter(|message| message.record == record.range);
+                inside.map(|message| &datagram[message.range]).collect()
+            }
+            _ => vec![&bytes[RECORD_HEADER..]],
+        };
+        for (nth, body) in bodies.into_iter().enumerate() {
+            let mut piece = bytes[..RECORD_HEADER].to_vec();
+            if record.epoch == 0 {
+                let number = u64::from_be_bytes(piece[3..11].try_into().expect("eight bytes"));
+                let number = number * 16 + u64::try_from(nth).expect("few messages");
+                piece[3..11].copy_from_slice(&number.to_be_bytes());
+            }
+            piece[11..]
+                .copy_from_slice(&u16::try_from(body.len()).expect("a record").to_be_bytes());
+            piece.extend_from_slice(body);
+            split.push(piece);
+        }
+    }
+    split
+}

@@ -684,16 +684,18 @@ impl<P: Platform> Handshake<P> {
     /// RFC 6347 section 4.1.1.1: if a flight is not answered again and again, perhaps its datagrams are too large.
     fn datagram_size(&self, config: &Config<'_>, room: usize) -> usize {
         let size = room.min(config.mtu.into());
-        let expiries = u32::from(self.common.retransmit.expiries());
-        if expiries < 2 || self.common.out.flight < 4 {
-            return size; // a ClientHello is never fragmented
+        match self.common.retransmit.expiries() {
+            _ if self.common.out.flight < 4 => size, // a ClientHello is never fragmented
+            0 | 1 => size,
+            2 => size.min(SMALLER),
+            _ => size.min(SMALLEST),
         }
-        let smaller = size.checked_shr(expiries.saturating_sub(1)).unwrap_or(0);
-        size.min(smaller.max(SMALLEST))
     }
 }
 
-/// What datagrams shrink to when nothing comes back.
+/// What datagrams shrink to when nothing comes back: what every IPv4 host takes, less the headers (RFC 1122 section 3.3.3).
+const SMALLER: usize = 548;
+/// And in the end, what has a chance on any link.
 const SMALLEST: usize = 228;
 
 fn discard<P: Platform, T>(cx: &mut Context<'_, P>, why: Discard) -> Option<T> {

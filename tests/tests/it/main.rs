@@ -6,9 +6,12 @@ mod damage;
 mod deferred;
 mod established;
 mod gate;
+mod grid;
 mod handshake;
 mod loss;
 mod many;
+mod mtu;
+mod order;
 mod refusal;
 mod timers;
 
