@@ -2,7 +2,9 @@
 
 use crate::identity::Identity;
 use dtls_core::crypto::rustcrypto::SoftEngine;
-use dtls_core::{Answer, Instant, Job, Micros, Operation, PeerId, PeerIdentity, Question};
+use dtls_core::{
+    Answer, CryptoError, Instant, Job, Micros, Operation, PeerId, PeerIdentity, Question,
+};
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 
@@ -17,6 +19,8 @@ pub struct Engine {
     pub pins: Vec<[u8; 91]>,
     /// Whether somebody who shows nothing is let in, and as whom.
     pub anonymous: Option<PeerId>,
+    /// An operation that gives no result, and why.
+    pub failing: Option<(Operation, CryptoError)>,
     /// The kinds of questions asked so far.
     pub asked: Vec<Operation>,
     answers: Vec<(Instant, Job, Answer)>,
@@ -34,6 +38,7 @@ impl Engine {
             delays: [Micros(0); 5],
             pins: Vec::new(),
             anonymous: None,
+            failing: None,
             asked: Vec::new(),
             answers: Vec::new(),
         }
@@ -43,11 +48,13 @@ impl Engine {
     pub(crate) fn ask(&mut self, now: Instant, job: Job, question: Question<'_>) {
         let operation = question.operation();
         self.asked.push(operation);
-        let answer = match question {
-            Question::PublicKey(request) => {
+        let failing = self.failing.filter(|(failing, _)| *failing == operation);
+        let answer = match (question, failing) {
+            (_, Some((_, why))) => Answer::PublicKey(Err(why)),
+            (Question::PublicKey(request), None) => {
                 Answer::PublicKey(self.soft.answer(&mut self.rng, request))
             }
-            Question::Peer(identity) => Answer::Peer(self.recognise(identity)),
+            (Question::Peer(identity), None) => Answer::Peer(self.recognise(identity)),
             _ => unreachable!("a question of a kind that is not known here"),
         };
         let due = now.after(self.delays[operation as usize]);

@@ -22,6 +22,16 @@ pub const SERVER_HELLO: u8 = 2;
 pub const HELLO_VERIFY_REQUEST: u8 = 3;
 /// Handshake type of a Certificate.
 pub const CERTIFICATE: u8 = 11;
+/// Handshake type of a ServerKeyExchange.
+pub const SERVER_KEY_EXCHANGE: u8 = 12;
+/// Handshake type of a CertificateRequest.
+pub const CERTIFICATE_REQUEST: u8 = 13;
+/// Handshake type of a ServerHelloDone.
+pub const SERVER_HELLO_DONE: u8 = 14;
+/// Handshake type of a CertificateVerify.
+pub const CERTIFICATE_VERIFY: u8 = 15;
+/// Handshake type of a ClientKeyExchange.
+pub const CLIENT_KEY_EXCHANGE: u8 = 16;
 
 /// Where a record lies in a datagram.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -134,6 +144,31 @@ pub fn truncate(datagram: &mut Vec<u8>, message: &Message, len: usize) {
     let [.., high, low] = fragment.to_be_bytes();
     datagram[message.record.start + 11] = high;
     datagram[message.record.start + 12] = low;
+}
+
+/// Alters every whole plaintext message of a type: its type and its body. The headers are made to agree.
+pub fn alter(datagram: &mut Vec<u8>, kind: u8, change: &mut dyn FnMut(&mut u8, &mut Vec<u8>)) {
+    for index in 0.. {
+        let Some(message) = messages(datagram).into_iter().nth(index) else {
+            return;
+        };
+        let whole = u24(&datagram[message.range.start + 1..]) == message.body_len();
+        if message.kind != kind || !whole {
+            continue;
+        }
+        let (start, body) = (
+            message.range.start,
+            message.range.start + HANDSHAKE_HEADER..message.range.end,
+        );
+        let mut altered = datagram[body.clone()].to_vec();
+        change(&mut datagram[start], &mut altered);
+        let fragment = message.record.len() - RECORD_HEADER - body.len() + altered.len();
+        put_u24(&mut datagram[start + 1..], altered.len());
+        put_u24(&mut datagram[start + 9..], altered.len());
+        datagram.splice(body, altered);
+        let length = &mut datagram[message.record.start + 11..message.record.start + RECORD_HEADER];
+        length.copy_from_slice(&fragment.to_be_bytes()[6..]);
+    }
 }
 
 fn u24(bytes: &[u8]) -> usize {

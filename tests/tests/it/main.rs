@@ -1,6 +1,7 @@
 //! Handshakes and associations on a network in virtual time.
 
 mod accounts;
+mod alerts;
 mod budget;
 mod damage;
 mod deferred;
@@ -11,6 +12,7 @@ mod handshake;
 mod loss;
 mod many;
 mod mtu;
+mod negotiation;
 mod order;
 mod refusal;
 mod timers;
@@ -55,5 +57,19 @@ fn to_datagram(from: u16, nth: usize, fate: Fate) -> impl FnMut(&mut Passing<'_>
         } else {
             Fate::Pass
         }
+    }
+}
+
+/// A hook that alters the type and the body of all whole plaintext messages of one type from one endpoint.
+fn altering(
+    from: u16,
+    kind: u8,
+    mut change: impl FnMut(&mut u8, &mut Vec<u8>) + 'static,
+) -> impl FnMut(&mut Passing<'_>) -> Fate {
+    move |datagram| {
+        if datagram.from == address(from) {
+            dtls_tests::wire::alter(datagram.bytes, kind, &mut change);
+        }
+        Fate::Pass
     }
 }
