@@ -97,9 +97,9 @@ impl CertificateTypes {
     /// X.509 alone, which is what a hello without the extension means (RFC 7250 section 4.1).
     pub(crate) const X509: Self = Self([Some(CertificateType::X509), None]);
 
-    /// Whether a ClientHello carries the list: it is left out if it says what its absence says as well.
+    /// Whether a ClientHello carries the list: with nothing in it but X.509, it must be left out (RFC 7250 section 4.1).
     pub(crate) fn is_sent(&self) -> bool {
-        *self != Self::X509 && self.0 != [None, None]
+        self.contains(CertificateType::RawPublicKey)
     }
 
     /// The list in a ClientHello; types nobody here knows are left out.
