@@ -276,7 +276,7 @@ fn hello_verify_requests_that_are_refused() {
         let mut net = Network::new(1);
         let (mut client, mut server) = pair(&net, Kind::Raw, Kind::Raw);
         net.hook(altering(SERVER, HELLO_VERIFY_REQUEST, move |_, body| {
-            change(body)
+            change(body);
         }));
         client.connect(&server);
         net.run(&mut [&mut client, &mut server]);
@@ -287,7 +287,7 @@ fn hello_verify_requests_that_are_refused() {
     let mut net = Network::new(1);
     let (mut client, mut server) = pair(&net, Kind::Raw, Kind::Raw);
     net.hook(altering(SERVER, HELLO_VERIFY_REQUEST, |_, body| {
-        body[5] ^= 1
+        body[5] ^= 1;
     }));
     client.connect(&server);
     net.run(&mut [&mut client, &mut server]);
@@ -446,7 +446,7 @@ fn points_off_the_curve_are_refused() {
     let mut net = Network::new(1);
     let (mut client, mut server) = pair(&net, Kind::Nothing, Kind::Raw);
     net.hook(altering(CLIENT, CLIENT_KEY_EXCHANGE, |_, body| {
-        body[65] ^= 1
+        body[65] ^= 1;
     }));
     client.connect(&server);
     net.run(&mut [&mut client, &mut server]);

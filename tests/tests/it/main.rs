@@ -3,6 +3,7 @@
 mod accounts;
 mod alerts;
 mod budget;
+mod certificate_types;
 mod damage;
 mod deferred;
 mod established;
@@ -14,6 +15,7 @@ mod many;
 mod mtu;
 mod negotiation;
 mod order;
+mod records;
 mod refusal;
 mod timers;
 

@@ -24,6 +24,7 @@ const ECDHE_ECDSA_WITH_AES_128_CCM_8: u16 = 0xc0ae;
 const EMPTY_RENEGOTIATION_INFO_SCSV: u16 = 0x00ff;
 
 type Change = fn(&mut Hello);
+type Adapt = fn(&mut Peer);
 
 /// All bodies of one type that an endpoint sent, as it sent them.
 fn sent(net: &Network, from: u16, kind: u8) -> Vec<Vec<u8>> {
@@ -295,7 +296,7 @@ fn client_hellos_that_are_answered() {
                 hello
                     .suites
                     .splice(0..0, [0x0a0a, 0x1301, 0x5600])
-                    .for_each(drop)
+                    .for_each(drop);
             },
             &ALL,
         ),
@@ -495,7 +496,7 @@ fn server_hellos_that_are_refused() {
 /// would have said what its absence says.
 #[test]
 fn certificate_types_that_were_not_asked_for_are_refused() {
-    let cases: [(&str, Change, fn(&mut Peer)); 2] = [
+    let cases: [(&str, Change, Adapt); 2] = [
         (
             "a client without credentials",
             |hello| hello.set(CLIENT_CERTIFICATE_TYPE, &[2]),
@@ -541,16 +542,16 @@ fn certificate_types_that_were_not_asked_for_are_refused() {
 fn server_hellos_that_are_taken() {
     let cases: [(&str, Change); 4] = [
         ("a session that could be resumed", |hello| {
-            hello.session_id = vec![7; 32]
+            hello.session_id = vec![7; 32];
         }),
         ("no renegotiation_info (RFC 5746 3.4)", |hello| {
-            hello.remove(RENEGOTIATION_INFO)
+            hello.remove(RENEGOTIATION_INFO);
         }),
         ("no point formats (RFC 8422 5.2)", |hello| {
-            hello.remove(EC_POINT_FORMATS)
+            hello.remove(EC_POINT_FORMATS);
         }),
         ("all point formats", |hello| {
-            hello.set(EC_POINT_FORMATS, &[3, 2, 1, 0])
+            hello.set(EC_POINT_FORMATS, &[3, 2, 1, 0]);
         }),
     ];
     for (case, change) in cases {
