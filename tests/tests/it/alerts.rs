@@ -268,7 +268,8 @@ fn what_a_client_refuses() {
 /// hear of it.
 #[test]
 fn hello_verify_requests_that_are_refused() {
-    let cases: [(&str, fn(&mut Vec<u8>)); 2] = [
+    type Change = fn(&mut Vec<u8>);
+    let cases: [(&str, Change); 2] = [
         ("something behind", |body| body.push(0)),
         ("cut off", |body| body.truncate(body.len() - 1)),
     ];
