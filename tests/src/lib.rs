@@ -19,6 +19,7 @@ mod identity;
 mod machine;
 mod network;
 mod peer;
+mod refragmenter;
 pub mod wire;
 
 pub use endpoint::{Endpoint, Seen, address};
@@ -28,6 +29,7 @@ pub use identity::{CLIENT, Identity, Kind, SERVER, STRANGER, client_config, serv
 pub use machine::{Machine, Recorder, VirtualClock};
 pub use network::{Fate, Link, Logged, Network, Passing};
 pub use peer::Peer;
+pub use refragmenter::{Refragmenter, Shape};
 
 /// Bytes of handshake memory that each workspace of the tests has, certificates included.
 pub const MEMORY: usize = 2048;

@@ -5,6 +5,7 @@ mod budget;
 mod damage;
 mod deferred;
 mod established;
+mod fragments;
 mod gate;
 mod grid;
 mod handshake;
