@@ -21,6 +21,7 @@ mod insider;
 mod machine;
 mod network;
 mod peer;
+mod refragmenter;
 pub mod wire;
 
 pub use endpoint::{Endpoint, Seen, address};
@@ -32,6 +33,7 @@ pub use insider::{Insider, Side};
 pub use machine::{Machine, Recorder, VirtualClock};
 pub use network::{Fate, Link, Logged, Network, Passing};
 pub use peer::Peer;
+pub use refragmenter::{Refragmenter, Shape};
 
 /// Bytes of handshake memory that each workspace of the tests has, certificates included.
 pub const MEMORY: usize = 2048;

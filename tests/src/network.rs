@@ -55,6 +55,8 @@ pub struct Passing<'a> {
     pub nth: usize,
     /// The UDP payload, to be looked at or altered.
     pub bytes: &'a mut Vec<u8>,
+    /// Datagrams that are to follow it, and share its fate; none unless put here.
+    pub followers: &'a mut Vec<Vec<u8>>,
 }
 
 /// What a hook does with a datagram.
@@ -128,6 +130,13 @@ impl Network {
             ways: HashMap::new(),
             sent: 0,
         }
+    }
+
+    /// The same, but its time begins here.
+    #[must_use]
+    pub fn beginning_at(self, begin: Instant) -> Self {
+        self.clock.set(begin);
+        self
     }
 
     /// Its time.
@@ -229,12 +238,21 @@ impl Network {
         let way = self.ways.entry((from, to)).or_default();
         let nth = way.datagrams;
         way.datagrams += 1;
+        let mut followers = Vec::new();
         let fate = (self.hook)(&mut Passing {
             from,
             to,
             nth,
             bytes: &mut bytes,
+            followers: &mut followers,
         });
+        self.pass(from, to, bytes, fate);
+        for bytes in followers {
+            self.pass(from, to, bytes, fate);
+        }
+    }
+
+    fn pass(&mut self, from: SocketAddr, to: SocketAddr, mut bytes: Vec<u8>, fate: Fate) {
         if fate == Fate::Drop || self.is_lost(from, to) {
             return;
         }

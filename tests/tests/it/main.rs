@@ -7,6 +7,7 @@ mod certificate_types;
 mod damage;
 mod deferred;
 mod established;
+mod fragments;
 mod gate;
 mod grid;
 mod handshake;
