@@ -71,8 +71,8 @@ impl<B: Probe> Client<B> {
         config: &ClientConfig,
         platform: StdPlatform<B>,
     ) -> Result<Self, ConnectError> {
-        let link = Link::new(socket, peer)
-            .map_err(|source| ConnectError::Unreachable { peer, source })?;
+        let link =
+            Link::new(socket, peer).map_err(|source| ConnectError::Unreachable { peer, source })?;
         let mut attempt = Attempt::new(Session::new(platform, peer, link.local()), config);
         let mut wire = Wire {
             link,

@@ -36,7 +36,10 @@ impl Port {
         buffer: &mut [u8],
     ) -> io::Result<Option<Arrival>> {
         let mut meta = [RecvMeta::default()];
-        match self.0.recv(socket, &mut [IoSliceMut::new(buffer)], &mut meta) {
+        match self
+            .0
+            .recv(socket, &mut [IoSliceMut::new(buffer)], &mut meta)
+        {
             Ok(0) => Ok(None),
             Ok(_) => Ok(Some(Arrival::new(&meta[0]))),
             Err(error) if is_soft(error.kind()) => Ok(None),

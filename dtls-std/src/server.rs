@@ -97,6 +97,8 @@ pub enum ServerEvent {
     HandshakeFailed {
         /// With whom.
         peer: Peer,
+        /// The key that the client has shown, proven or not; `None` if it did not come to that.
+        pin: Option<Pin>,
         /// Why.
         why: SendError,
     },
@@ -197,10 +199,7 @@ impl<B: Probe> Server<B> {
     }
 
     fn transmit(&mut self) -> io::Result<()> {
-        while let Some((peer, n)) = self
-            .serving
-            .poll_transmit(clock::now(), &mut self.outgoing)
-        {
+        while let Some((peer, n)) = self.serving.poll_transmit(clock::now(), &mut self.outgoing) {
             self.send_datagram(peer, n)?;
         }
         Ok(())

@@ -21,11 +21,7 @@ pub(crate) struct Session<B> {
 }
 
 impl<B: Probe> Session<B> {
-    pub(crate) const fn new(
-        platform: StdPlatform<B>,
-        peer: SocketAddr,
-        local: SocketAddr,
-    ) -> Self {
+    pub(crate) const fn new(platform: StdPlatform<B>, peer: SocketAddr, local: SocketAddr) -> Self {
         Self {
             platform,
             peer,

@@ -61,12 +61,12 @@ impl Pairing<'_> {
         let (client_side, server_side) = thread::scope(|scope| {
             let server_side = scope.spawn(|| {
                 let mut server = Server::new(socket, server, platform(setup))?;
-                    let still = || match client_failed.load(Ordering::Relaxed) {
-                        true => bail!("the client failed"),
-                        false => Ok(()),
-                    };
-                    let handshake = |_| next_handshake(&mut server, still).map(|(_, sample)| sample);
-                    (0..setup.handshakes).map(handshake).collect()
+                let still = || match client_failed.load(Ordering::Relaxed) {
+                    true => bail!("the client failed"),
+                    false => Ok(()),
+                };
+                let handshake = |_| next_handshake(&mut server, still).map(|(_, sample)| sample);
+                (0..setup.handshakes).map(handshake).collect()
             });
             let handshake = |_| connect(address, &client, setup).inspect(|_| done());
             let client_side: anyhow::Result<Vec<_>> =
@@ -124,20 +124,22 @@ impl Pairing<'_> {
             ..ClientOptions::new(self.authentication, socket.local_addr()?)
         };
         let mut server = Server::new(socket, self.server_config(setup)?, platform(setup))?;
-            let handshake = |_| {
-                let mut client = openssl.connect(&options)?;
-                let (peer, sample) = next_handshake(&mut server, || {
-                    let ended = client.process.has_ended();
-                    ensure!(!ended, "s_client ended and said: {}", client.process.said());
-                    Ok(())
-                })
-                .with_context(|| format!("s_client said: {}", client.process.said()))?;
-                client.expect_connected()?;
-                server.close(peer)?;
-                done();
-                Ok(sample)
-            };
-        let samples: Vec<_> = (0..setup.handshakes).map(handshake).collect::<anyhow::Result<_>>()?;
+        let handshake = |_| {
+            let mut client = openssl.connect(&options)?;
+            let (peer, sample) = next_handshake(&mut server, || {
+                let ended = client.process.has_ended();
+                ensure!(!ended, "s_client ended and said: {}", client.process.said());
+                Ok(())
+            })
+            .with_context(|| format!("s_client said: {}", client.process.said()))?;
+            client.expect_connected()?;
+            server.close(peer)?;
+            done();
+            Ok(sample)
+        };
+        let samples: Vec<_> = (0..setup.handshakes)
+            .map(handshake)
+            .collect::<anyhow::Result<_>>()?;
         Ok(vec![Side::server(&samples)])
     }
 
@@ -215,7 +217,7 @@ fn next_handshake(
             Some(ServerEvent::Connected { peer, .. }) => {
                 return Ok((peer, sample(server.platform())));
             }
-            Some(ServerEvent::HandshakeFailed { peer, why }) => {
+            Some(ServerEvent::HandshakeFailed { peer, why, .. }) => {
                 bail!("no handshake with {peer}: {why}")
             }
             _ => still()?,

@@ -309,13 +309,13 @@ impl<B: Probe> Serving<B> {
                             let engine = config.identity.engine();
                             Answer::PublicKey(engine.answer(platform.rng(), request))
                         }
-                        Question::Peer(identity) if config.trust.accepts(identity) => {
+                        Question::Peer(identity) => {
+                            room.pin = identity.spki().map(Pin::of);
                             let id = PeerId(*next_id);
                             *next_id = next_id.wrapping_add(1);
-                            room.accepted = Some((id, identity.spki().map(Pin::of)));
-                            Answer::Peer(Some(id))
+                            Answer::Peer(config.trust.accepts(identity).then_some(id))
                         }
-                        // Refused, or a question younger than this driver.
+                        // A question younger than this driver.
                         _ => Answer::Peer(None),
                     };
                     Some(connection.answer(platform, now, job, answer))
@@ -339,11 +339,9 @@ impl<B: Probe> Serving<B> {
         {
             seat.heard = now;
         }
-        self.events.push_back(match event {
+        let event = match event {
             Event::Connected(id) => {
-                let room = self.seats.get(peer).and_then(|seat| seat.room);
-                let accepted = room.and_then(|room| self.rooms.get(room).accepted);
-                let pin = accepted.and_then(|(_, pin)| pin);
+                let pin = self.shown_pin(peer);
                 ServerEvent::Connected { peer, id, pin }
             }
             Event::ApplicationData(data) => ServerEvent::Data {
@@ -355,12 +353,20 @@ impl<B: Probe> Serving<B> {
             Event::Closed(alert) => ServerEvent::Closed { peer, alert },
             // A plaintext alert may be forged: the handshake decides itself what comes of it.
             _ => return,
-        });
+        };
+        self.events.push_back(event);
     }
 
     fn failed(&mut self, peer: Peer, why: SendError) {
+        let pin = self.shown_pin(peer);
         self.events
-            .push_back(ServerEvent::HandshakeFailed { peer, why });
+            .push_back(ServerEvent::HandshakeFailed { peer, pin, why });
+    }
+
+    /// The key that came up in the handshake with this peer.
+    fn shown_pin(&mut self, peer: Peer) -> Option<Pin> {
+        let room = self.seats.get(peer).and_then(|seat| seat.room)?;
+        self.rooms.get(room).pin
     }
 
     // Sending.

@@ -5,7 +5,7 @@ use crate::peer::Peer;
 use crate::pin::Pin;
 use crate::platform::StdPlatform;
 use core::mem;
-use dtls_core::{Instant, PeerId, Probe, Workspace};
+use dtls_core::{Instant, Probe, Workspace};
 use std::collections::BTreeSet;
 
 /// Places for handshakes: made when they are needed for the first time, then used again. What is due and who gives way is
@@ -21,8 +21,8 @@ pub(super) struct Rooms<B: Probe> {
 /// A place for one handshake.
 pub(super) struct Room<B: Probe> {
     pub(super) workspace: Workspace<StdPlatform<B>, [u8; WORKSPACE]>,
-    /// The client was let in, under this number and with this key; it has yet to prove that the key is its own.
-    pub(super) accepted: Option<(PeerId, Option<Pin>)>,
+    /// The key that the client has shown; it has yet to prove that it is its own.
+    pub(super) pin: Option<Pin>,
     peer: Peer,
     deadline: Option<Instant>,
 }
@@ -45,7 +45,7 @@ impl<B: Probe> Rooms<B> {
             let number = number.filter(|number| *number < self.most)?;
             let mut room = Box::new(Room {
                 workspace: Workspace::new(),
-                accepted: None,
+                pin: None,
                 peer,
                 deadline: None,
             });
@@ -55,7 +55,7 @@ impl<B: Probe> Rooms<B> {
         }
         let number = self.vacant.pop()?;
         let room = &mut self.rooms[usize::from(number)];
-        (room.peer, room.accepted) = (peer, None);
+        (room.peer, room.pin) = (peer, None);
         Some(number)
     }
 

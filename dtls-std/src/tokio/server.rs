@@ -77,9 +77,8 @@ impl<B: Probe> Server<B> {
                 return Ok(event);
             }
             let (socket, port, incoming) = (&self.socket, &self.port, &mut self.incoming);
-            let receive = socket.async_io(Interest::READABLE, || {
-                port.receive(socket.into(), incoming)
-            });
+            let receive =
+                socket.async_io(Interest::READABLE, || port.receive(socket.into(), incoming));
             let arrival = match timeout(clock::until(self.serving.deadline()), receive).await {
                 Ok(arrival) => arrival?,
                 // Something is due.
@@ -139,10 +138,7 @@ impl<B: Probe> Server<B> {
     }
 
     async fn transmit(&mut self) -> io::Result<()> {
-        while let Some((peer, n)) = self
-            .serving
-            .poll_transmit(clock::now(), &mut self.outgoing)
-        {
+        while let Some((peer, n)) = self.serving.poll_transmit(clock::now(), &mut self.outgoing) {
             self.send_datagram(peer, n).await?;
         }
         Ok(())
