@@ -4,31 +4,33 @@ use crate::attempt::Attempt;
 use crate::clock;
 use crate::config::ClientConfig;
 use crate::error::{ConnectError, SendFailed};
+use crate::link::{Heard, Link, anywhere};
 use crate::pin::Pin;
 use crate::platform::StdPlatform;
-use crate::seal::seal;
-use crate::wire::Wire;
+use crate::session::Session;
 use core::net::SocketAddr;
 use core::time::Duration;
-use dtls_core::{AlertDescription, Association, Datagram, Event, NoProbe, Probe};
-use std::collections::VecDeque;
+use dtls_core::{AlertDescription, Event, NoProbe, Probe};
 use std::io;
+use std::net::UdpSocket;
 
 /// A connection to one server, on a socket of its own. Dropping it says nothing to the server; [`close`](Self::close)
 /// does.
-pub struct Client<B = NoProbe> {
-    wire: Wire<B>,
-    association: Association,
-    peer: SocketAddr,
-    pin: Option<Pin>,
-    received: VecDeque<Received>,
+pub struct Client<B: Probe = NoProbe> {
+    session: Session<B>,
+    wire: Wire,
 }
 
 /// What a client hears.
 #[derive(Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Received {
     /// One record of application data.
     Data(Vec<u8>),
+    /// Three quarters of a [limit](dtls_core::Limits) are used up: time to connect anew. Said once.
+    RehandshakeDue,
+    /// The [limit](dtls_core::Limits) of forged records is reached: the association is over.
+    TooManyForgeries,
     /// The server ended the association, with `close_notify` or a fatal alert.
     Closed(AlertDescription),
 }
@@ -53,14 +55,37 @@ impl<B: Probe> Client<B> {
         config: &ClientConfig,
         platform: StdPlatform<B>,
     ) -> Result<Self, ConnectError> {
-        let mut attempt = Attempt::new(peer, config, platform)?;
-        let association = attempt.run()?;
+        let socket = UdpSocket::bind(anywhere(peer))
+            .map_err(|source| ConnectError::Unreachable { peer, source })?;
+        Self::connect_on(socket, peer, config, platform)
+    }
+
+    /// Connects on a socket of the caller's: from a port of its choosing, say. It is made blocking, and talks to `peer`
+    /// only from now on.
+    ///
+    /// # Errors
+    /// There is no connection, for the reason given.
+    pub fn connect_on(
+        socket: UdpSocket,
+        peer: SocketAddr,
+        config: &ClientConfig,
+        platform: StdPlatform<B>,
+    ) -> Result<Self, ConnectError> {
+        let link =
+            Link::new(socket, peer).map_err(|source| ConnectError::Unreachable { peer, source })?;
+        let mut attempt = Attempt::new(Session::new(platform, peer, link.local()), config);
+        let mut wire = Wire {
+            link,
+            outgoing: vec![0; config.mtu.into()],
+            incoming: vec![0; crate::LARGEST_DATAGRAM],
+        };
+        wire.shake_hands(&mut attempt).inspect_err(|_| {
+            // What is left to send is an alert; whether it goes out changes nothing.
+            let _ = wire.transmit(&mut attempt);
+        })?;
         Ok(Self {
-            wire: attempt.wire,
-            association,
-            peer,
-            pin: attempt.pin,
-            received: attempt.received,
+            session: attempt.finish(),
+            wire,
         })
     }
 
@@ -69,11 +94,8 @@ impl<B: Probe> Client<B> {
     /// # Errors
     /// The data is too long for one datagram, or the association is over.
     pub fn send(&mut self, data: &[u8]) -> Result<(), SendFailed> {
-        let Wire {
-            platform, outgoing, ..
-        } = &mut self.wire;
-        let n = seal(&mut self.association, platform, data, outgoing)?;
-        self.wire.send(self.peer, n);
+        let n = self.session.seal(data, &mut self.wire.outgoing)?;
+        self.wire.link.send(&self.wire.outgoing[..n]);
         Ok(())
     }
 
@@ -86,23 +108,15 @@ impl<B: Probe> Client<B> {
         let mut time_is_over = false;
         loop {
             self.settle()?;
-            if let Some(received) = self.received.pop_front() {
+            if let Some(received) = self.session.poll_received() {
                 return Ok(Some(received));
             }
             if time_is_over {
                 return Ok(None);
             }
-            if let Some((n, _)) = self.wire.receive(end)? {
-                let Wire {
-                    platform, incoming, ..
-                } = &mut self.wire;
-                let mut datagram = Datagram::new(&mut incoming[..n]);
-                while let Some(event) =
-                    self.association
-                        .receive(platform, clock::now(), &mut datagram)
-                {
-                    self.received.extend(Received::from_event(event));
-                }
+            let Wire { link, incoming, .. } = &mut self.wire;
+            if let Heard::Datagram(n) = link.receive(clock::until(end), incoming)? {
+                self.session.receive(clock::now(), &mut incoming[..n]);
             }
             time_is_over = clock::now() >= end;
         }
@@ -114,40 +128,71 @@ impl<B: Probe> Client<B> {
     /// # Errors
     /// Key log or capture failed.
     pub fn close(mut self) -> io::Result<()> {
-        self.association.close();
+        self.session.close();
         self.settle()
     }
 
     /// The server's address.
     pub const fn peer(&self) -> SocketAddr {
-        self.peer
+        self.session.peer
     }
 
     /// Our own address.
     pub const fn local(&self) -> SocketAddr {
-        self.wire.link.bound()
+        self.session.local
     }
 
     /// The key that the server proved to hold.
     pub const fn peer_pin(&self) -> Option<Pin> {
-        self.pin
+        self.session.pin
     }
 
     /// The platform, with its counters and the caller's probe.
     pub const fn platform(&mut self) -> &mut StdPlatform<B> {
-        &mut self.wire.platform
+        &mut self.session.platform
     }
 
     /// Sends what is owed.
     fn settle(&mut self) -> io::Result<()> {
-        let wire = &mut self.wire;
-        while let Ok(Some(n)) = self
-            .association
-            .poll_transmit(&mut wire.platform, &mut wire.outgoing)
-        {
-            wire.send(self.peer, n);
+        while let Some(n) = self.session.poll_transmit(&mut self.wire.outgoing) {
+            self.wire.link.send(&self.wire.outgoing[..n]);
         }
-        wire.platform.check()
+        self.session.platform.check()
+    }
+}
+
+/// A socket with room for one datagram each way.
+struct Wire {
+    link: Link,
+    outgoing: Vec<u8>,
+    incoming: Vec<u8>,
+}
+
+impl Wire {
+    /// The whole handshake.
+    fn shake_hands<B: Probe>(&mut self, attempt: &mut Attempt<'_, B>) -> Result<(), ConnectError> {
+        attempt.begin(clock::now())?;
+        loop {
+            self.transmit(attempt)?;
+            if attempt.is_connected() {
+                return Ok(());
+            }
+            let patience = clock::until(attempt.deadline());
+            match self.link.receive(patience, &mut self.incoming)? {
+                Heard::Datagram(n) => attempt.receive(clock::now(), &mut self.incoming[..n])?,
+                Heard::Silence => {}
+                Heard::Complaint(error) => attempt.complain(error)?,
+            }
+        }
+    }
+
+    fn transmit<B: Probe>(&mut self, attempt: &mut Attempt<'_, B>) -> Result<(), ConnectError> {
+        while let Some(n) = attempt.poll_transmit(clock::now(), &mut self.outgoing)? {
+            if let Some(error) = self.link.send(&self.outgoing[..n]) {
+                attempt.complain(error)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -155,6 +200,8 @@ impl Received {
     pub(crate) fn from_event(event: Event<'_>) -> Option<Self> {
         match event {
             Event::ApplicationData(data) => Some(Self::Data(data.to_vec())),
+            Event::RehandshakeDue => Some(Self::RehandshakeDue),
+            Event::TooManyForgeries => Some(Self::TooManyForgeries),
             Event::Closed(alert) => Some(Self::Closed(alert)),
             _ => None,
         }

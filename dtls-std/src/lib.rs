@@ -23,6 +23,7 @@ mod certificate;
 mod client;
 pub mod clock;
 mod config;
+mod counters;
 mod error;
 mod identity;
 mod keylog;
@@ -30,27 +31,38 @@ mod keys;
 mod link;
 pub mod measure;
 pub mod openssl;
+mod peer;
 mod pin;
 mod platform;
+mod port;
 mod seal;
 mod server;
+mod serving;
+mod session;
+#[cfg(feature = "tokio")]
+pub mod tokio;
 mod trace;
 mod trust;
-mod wire;
+mod wait;
 
 pub use capture::Capture;
 pub use certificate::write_self_signed;
 pub use client::{Client, Received};
 pub use config::{ClientConfig, ServerConfig};
+pub use counters::Counters;
 pub use error::{ConnectError, SendFailed};
 pub use identity::Identity;
 pub use keylog::KeyLog;
 pub use keys::{KeyError, PrivateKey, Spki};
+pub use peer::Peer;
 pub use pin::{NotAPin, Pin};
-pub use platform::{Counters, StdPlatform, Watch};
+pub use platform::{StdPlatform, Watch};
 pub use server::{Server, ServerEvent};
 pub use trace::Trace;
 pub use trust::Trust;
 
 /// Room for one handshake: enough for chains of a few certificates.
 pub(crate) const WORKSPACE: usize = 4096;
+
+/// Every UDP datagram fits.
+pub(crate) const LARGEST_DATAGRAM: usize = 65_535;

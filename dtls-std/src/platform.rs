@@ -1,11 +1,13 @@
 //! What the state machine needs on a host.
 
 use crate::capture::Capture;
+use crate::counters::Counters;
 use crate::keylog::KeyLog;
 use crate::trace::{Direction, Trace};
+use core::mem;
 use core::net::SocketAddr;
 use dtls_core::crypto::rustcrypto::SoftSymmetric;
-use dtls_core::{Discard, Job, Mark, NoProbe, Platform, Probe};
+use dtls_core::{AlertDescription, Discard, Job, Mark, NoProbe, Platform, Probe};
 use getrandom::SysRng;
 use std::io;
 
@@ -38,6 +40,7 @@ impl<B> StdPlatform<B> {
             watch: Watch {
                 trace: self.watch.trace,
                 counters: self.watch.counters,
+                peer: self.watch.peer,
                 probe,
             },
             key_log: self.key_log,
@@ -72,16 +75,28 @@ impl<B> StdPlatform<B> {
         &mut self.watch.probe
     }
 
-    /// What was dropped so far.
+    /// What was dropped so far, and the alerts.
     pub const fn counters(&self) -> &Counters {
         &self.watch.counters
+    }
+
+    /// Counts in `counters`, too, what happens during a call.
+    pub(crate) fn count_for<T>(
+        &mut self,
+        counters: &mut Counters,
+        call: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        mem::swap(&mut self.watch.peer, counters);
+        let result = call(self);
+        mem::swap(&mut self.watch.peer, counters);
+        result
     }
 
     /// A datagram goes out or came in, still sealed.
     pub(crate) fn datagram(
         &mut self,
         direction: Direction,
-        local: impl FnOnce() -> SocketAddr,
+        local: SocketAddr,
         peer: SocketAddr,
         datagram: &[u8],
     ) {
@@ -89,7 +104,7 @@ impl<B> StdPlatform<B> {
             trace.datagram(direction, peer, datagram);
         }
         if let Some(capture) = &mut self.capture {
-            let written = capture.write(direction, local(), peer, datagram);
+            let written = capture.write(direction, local, peer, datagram);
             self.failure = self.failure.take().or(written.err());
         }
     }
@@ -130,6 +145,8 @@ impl<B: Probe> Platform for StdPlatform<B> {
 pub struct Watch<B> {
     trace: Option<Trace>,
     counters: Counters,
+    /// Those of the peer that is dealt with.
+    peer: Counters,
     probe: B,
 }
 
@@ -146,34 +163,25 @@ impl<B: Probe> Probe for Watch<B> {
             trace.discarded(why);
         }
         self.counters.discarded(why);
+        self.peer.discarded(why);
         self.probe.discarded(why);
     }
-}
 
-/// How much was dropped, by reason.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Counters {
-    discarded: [u64; Discard::ALL.len()],
-}
-
-impl Counters {
-    /// Records, or parts of records, dropped for this reason.
-    #[must_use]
-    pub fn discards(&self, why: Discard) -> u64 {
-        self.discarded.get(why as usize).copied().unwrap_or(0)
-    }
-
-    /// The reasons that occurred, with their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = (Discard, u64)> {
-        let all = Discard::ALL.map(|why| (why, self.discards(why)));
-        all.into_iter().filter(|&(_, count)| count > 0)
-    }
-}
-
-impl Probe for Counters {
-    fn discarded(&mut self, why: Discard) {
-        if let Some(count) = self.discarded.get_mut(why as usize) {
-            *count += 1;
+    fn alert_sent(&mut self, alert: AlertDescription) {
+        if let Some(trace) = &mut self.trace {
+            trace.alert_sent(alert);
         }
+        self.counters.alert_sent(alert);
+        self.peer.alert_sent(alert);
+        self.probe.alert_sent(alert);
+    }
+
+    fn alert_received(&mut self, alert: AlertDescription) {
+        if let Some(trace) = &mut self.trace {
+            trace.alert_received(alert);
+        }
+        self.counters.alert_received(alert);
+        self.peer.alert_received(alert);
+        self.probe.alert_received(alert);
     }
 }

@@ -4,7 +4,7 @@ mod record;
 
 use crate::clock;
 use core::net::SocketAddr;
-use dtls_core::{Discard, Instant, Job, Mark, Probe};
+use dtls_core::{AlertDescription, Discard, Instant, Job, Mark, Probe};
 use std::io::{self, Write};
 
 /// Which way a datagram goes.
@@ -82,6 +82,14 @@ impl Probe for Trace {
     fn discarded(&mut self, why: Discard) {
         self.line(&format!("## dropped: {}", why.name()));
     }
+
+    fn alert_sent(&mut self, alert: AlertDescription) {
+        self.line(&format!("## alert sent: {alert}"));
+    }
+
+    fn alert_received(&mut self, alert: AlertDescription) {
+        self.line(&format!("## alert received: {alert}"));
+    }
 }
 
 #[cfg(test)]
@@ -112,6 +120,8 @@ mod tests {
         trace.datagram(Direction::Received, peer, alert);
         trace.mark(Job::default(), Mark::Connected);
         trace.discarded(Discard::BadMac);
+        trace.alert_sent(AlertDescription::CLOSE_NOTIFY);
+        trace.alert_received(AlertDescription::HANDSHAKE_FAILURE);
         let text = String::from_utf8(text.0.lock().unwrap().clone()).unwrap();
         let lines: Vec<&str> = text.lines().filter_map(|line| line.get(12..)).collect();
         assert_eq!(
@@ -121,6 +131,8 @@ mod tests {
                 "<- [::1]:4433 epoch 0 seq 7 alert, 2 bytes: warning close_notify",
                 "## handshake 0.0: connected",
                 "## dropped: bad MAC",
+                "## alert sent: close_notify",
+                "## alert received: handshake_failure",
             ]
         );
     }

@@ -184,7 +184,8 @@ fn a_refused_key_is_exit_code_1_on_both_sides() {
     assert_eq!(
         text(&output.stderr),
         format!(
-            "dtls: {} showed the key {server_pin}, which is not among the pins\n",
+            "dtls: {} showed the key {server_pin}, which is not among the pins; if that is the right \
+             server, add --pin {server_pin}\n",
             server.address
         )
     );
@@ -231,7 +232,7 @@ fn nobody_there_is_exit_code_1() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(
         text(&output.stderr),
-        format!("dtls: nobody listens at {peer}\n")
+        format!("dtls: nobody listens at {peer}; start the server, or correct the address\n")
     );
 }
 

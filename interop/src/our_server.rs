@@ -54,7 +54,7 @@ pub fn converse(openssl: &OpenSsl, case: Case) -> anyhow::Result<()> {
         client.process.expect("from the server")?;
         match case.closed_by {
             Side::Server => {
-                server.close(peer);
+                server.close(peer)?;
                 client.process.expect("closed")?;
             }
             Side::Client => {
@@ -139,7 +139,7 @@ fn serve(
     case: Case,
     keys: &openssl::Credentials,
     client: Pin,
-    talk: impl FnOnce(&mut Server<'_>, SocketAddr) -> anyhow::Result<()>,
+    talk: impl FnOnce(&mut Server, SocketAddr) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let socket = UdpSocket::bind((case.ip.loopback(), 0))?;
     let address = socket.local_addr()?;
@@ -155,9 +155,7 @@ fn serve(
         mtu: case.our_mtu,
         ..ServerConfig::new(identity, trust)
     };
-    Server::scope(socket, &config, StdPlatform::new(), |server| {
-        talk(server, address)
-    })
+    talk(&mut Server::new(socket, config, StdPlatform::new())?, address)
 }
 
 fn connect(
@@ -174,7 +172,7 @@ fn connect(
     })?)
 }
 
-fn next_event(server: &mut Server<'_>, client: &OpenSslClient) -> anyhow::Result<ServerEvent> {
+fn next_event(server: &mut Server, client: &OpenSslClient) -> anyhow::Result<ServerEvent> {
     match server.poll(PATIENCE)? {
         Some(event) => Ok(event),
         None => bail!(
@@ -185,7 +183,7 @@ fn next_event(server: &mut Server<'_>, client: &OpenSslClient) -> anyhow::Result
 }
 
 fn expect_failure(
-    server: &mut Server<'_>,
+    server: &mut Server,
     client: &OpenSslClient,
     expected: Fatal,
 ) -> anyhow::Result<()> {

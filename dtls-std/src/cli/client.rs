@@ -7,8 +7,8 @@ use anyhow::{Context, anyhow};
 use core::net::SocketAddr;
 use core::time::Duration;
 use dtls_core::AlertDescription;
-use dtls_std::{Client, ClientConfig, ConnectError, Pin, Received, SendFailed, Trust};
-use std::io::{self, ErrorKind, Write};
+use dtls_std::{Client, ClientConfig, ConnectError, Identity, Pin, Received, SendFailed, Trust};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::net::ToSocketAddrs;
 use std::path::PathBuf;
 use std::sync::mpsc::TryRecvError;
@@ -59,6 +59,9 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let key = client.peer_pin().map(|pin| format!(", key {pin}"));
     let key = key.unwrap_or_default();
     eprintln!("connected to {}: {SUITE}{key}", client.peer());
+    if io::stdin().is_terminal() {
+        eprintln!("each line goes to the server; Ctrl-D ends");
+    }
     converse(client, wait)
 }
 
@@ -80,13 +83,14 @@ fn connect(args: Args) -> Result<Client, Failure> {
         allow_legacy_master_secret: args.handshake.allow_no_ems,
         ..ClientConfig::new(trust)
     };
+    let own = config.identity.as_ref().map(Identity::pin);
     let mut addresses = resolve(&args.address)?.into_iter().peekable();
     while let Some(address) = addresses.next() {
         config.trust_icmp_errors = addresses.peek().is_some();
         match Client::connect_with(address, &config, args.watch.platform()?) {
             Err(ConnectError::NobodyListens(_) | ConnectError::Unreachable { .. })
                 if addresses.peek().is_some() => {}
-            done => return Ok(done?),
+            done => return done.map_err(|error| Failure::connect(error, own)),
         }
     }
     Err(Failure::Peer(anyhow!("{} has no address", args.address)))
@@ -117,9 +121,9 @@ fn converse(mut client: Client, wait: Duration) -> Result<(), Failure> {
         }
         match client.recv(TICK)? {
             Some(Received::Data(data)) => {
-                let mut output = io::stdout().lock();
-                output.write_all(&data)?;
-                output.flush()?;
+                if !print(&data)? {
+                    return Ok(client.close()?);
+                }
                 end = end.map(|_| Instant::now() + wait);
             }
             Some(Received::Closed(AlertDescription::CLOSE_NOTIFY)) => {
@@ -129,11 +133,25 @@ fn converse(mut client: Client, wait: Duration) -> Result<(), Failure> {
             Some(Received::Closed(alert)) => {
                 return Err(Failure::Peer(anyhow!("the server sent the alert {alert}")));
             }
-            None => {}
+            Some(Received::TooManyForgeries) => {
+                return Err(Failure::Peer(anyhow!(
+                    "too many forged records came; connect anew"
+                )));
+            }
+            Some(_) | None => {}
         }
         if end.is_some_and(|end| Instant::now() >= end) {
             return Ok(client.close()?);
         }
+    }
+}
+
+/// Whether somebody still reads.
+fn print(data: &[u8]) -> io::Result<bool> {
+    let mut output = io::stdout().lock();
+    match output.write_all(data).and_then(|()| output.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        written => written.map(|()| true),
     }
 }
 

@@ -1,7 +1,9 @@
 //! How a command fails.
 
+use super::advice;
+use anyhow::anyhow;
 use core::fmt;
-use dtls_std::{ConnectError, KeyError};
+use dtls_std::{ConnectError, KeyError, Pin};
 use std::io;
 use std::process::ExitCode;
 
@@ -33,16 +35,30 @@ impl fmt::Display for Failure {
 
 impl From<KeyError> for Failure {
     fn from(error: KeyError) -> Self {
-        Self::Usage(error.into())
+        let advice = advice::on_key(&error);
+        Self::Usage(with_advice(error, advice))
     }
 }
 
-impl From<ConnectError> for Failure {
-    fn from(error: ConnectError) -> Self {
-        match error {
-            ConnectError::MtuTooSmall(_) => Self::Usage(error.into()),
-            _ => Self::Peer(error.into()),
+impl Failure {
+    /// There is no connection; `own` is the pin of the key that we would have shown.
+    pub(crate) fn connect(error: ConnectError, own: Option<Pin>) -> Self {
+        let advice = advice::on_connect(&error, own);
+        let usage = matches!(error, ConnectError::MtuTooSmall(_));
+        let error = with_advice(error, advice);
+        if usage {
+            Self::Usage(error)
+        } else {
+            Self::Peer(error)
         }
+    }
+}
+
+fn with_advice(error: impl Into<anyhow::Error>, advice: Option<String>) -> anyhow::Error {
+    let error = error.into();
+    match advice {
+        Some(advice) => anyhow!("{error:#}; {advice}"),
+        None => error,
     }
 }
 

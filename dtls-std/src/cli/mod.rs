@@ -1,11 +1,13 @@
 //! The sub-commands.
 
+mod advice;
 pub(crate) mod client;
 mod failure;
 mod input;
 pub(crate) mod keygen;
 mod options;
 pub(crate) mod server;
+mod signals;
 
 pub(crate) use failure::Failure;
 

@@ -106,3 +106,11 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, anyhow::Error> {
     let seconds = text.parse().map_err(|_| anyhow!("not a number"))?;
     Ok(Duration::try_from_secs_f64(seconds)?)
 }
+
+/// For clap: a number of things, at least one.
+pub(crate) fn count(text: &str) -> Result<usize, anyhow::Error> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err(anyhow!("not a number from 1 on")),
+        Ok(count) => Ok(count),
+    }
+}

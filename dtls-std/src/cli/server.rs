@@ -2,13 +2,15 @@
 
 use super::input::{self, BURST, TICK};
 use super::options::{self, HandshakeArgs, WatchArgs};
+use super::signals::Signals;
 use super::{Failure, SUITE};
 use anyhow::{Context, anyhow};
 use clap::ValueEnum;
+use core::fmt;
 use core::net::SocketAddr;
 use core::time::Duration;
 use dtls_core::ClientAuthentication;
-use dtls_std::{Pin, SendFailed, Server, ServerConfig, ServerEvent, Trust};
+use dtls_std::{Peer, Pin, SendFailed, Server, ServerConfig, ServerEvent, Trust};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::net::UdpSocket;
@@ -17,13 +19,15 @@ use std::sync::mpsc::Receiver;
 
 /// Serve any number of clients; what they send goes to standard output, standard input goes to all of them
 ///
-/// One line per event is printed on standard error.
+/// One line per event is printed on standard error, and at the end what was dropped and which alerts were sent and
+/// received. SIGINT (Ctrl-C) and SIGTERM close all connections and end the server; SIGUSR1 prints the counters meanwhile.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "\
 Examples:
   dtls server --key server.key --client-pin client.pub --echo
-  dtls server --listen '[::]:4433' --key server.key --cert server.crt --anonymous",
+  dtls server --listen '[::]:4433' --key server.key --cert server.crt --anonymous
+  dtls server --key server.key --anonymous --echo --max-peers 5000 --max-idle 600 --quiet",
     group = clap::ArgGroup::new("clients").required(true).multiple(true)
 )]
 pub(crate) struct Args {
@@ -59,6 +63,21 @@ pub(crate) struct Args {
     /// Serve one client: end when it closes, fail when its handshake does
     #[arg(long)]
     once: bool,
+    /// Clients at a time; more are turned away
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = options::count)]
+    max_peers: usize,
+    /// Handshakes at a time, about 6 KB each; more have to wait for a retransmission of theirs
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..))]
+    max_handshakes: u16,
+    /// Close connections of which nothing was heard for so long
+    #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
+    max_idle: Option<Duration>,
+    /// When --max-peers clients are there, close the connection that was idle for the longest time in favour of a new one
+    #[arg(long)]
+    evict_when_full: bool,
+    /// Print no lines for events
+    #[arg(short, long, conflicts_with = "verbose")]
+    quiet: bool,
     #[command(flatten)]
     handshake: HandshakeArgs,
     #[command(flatten)]
@@ -101,18 +120,25 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         timers: args.handshake.timers(),
         mtu: args.handshake.mtu,
         allow_legacy_master_secret: args.handshake.allow_no_ems,
+        max_peers: args.max_peers,
+        max_handshakes: args.max_handshakes,
+        max_idle: args.max_idle,
+        evict_when_full: args.evict_when_full,
         ..ServerConfig::new(identity, args.trust())
     };
+    let signals = Signals::listen()?;
     eprintln!("listening at {address}, key {own_pin}");
-    Server::scope(socket, &config, platform, |server| {
-        Service {
-            server,
-            lines: (!args.echo).then(input::lines),
-            connected: BTreeSet::new(),
-            once: args.once,
-        }
-        .run()
-    })
+    let mut service = Service {
+        server: Server::new(socket, config, platform)?,
+        lines: (!args.echo).then(input::lines),
+        connected: BTreeSet::new(),
+        once: args.once,
+        quiet: args.quiet,
+        signals,
+    };
+    let served = service.run();
+    service.report();
+    served
 }
 
 impl Args {
@@ -143,18 +169,26 @@ impl Args {
     }
 }
 
-struct Service<'s, 'c> {
-    server: &'s mut Server<'c>,
+struct Service {
+    server: Server,
     /// Standard input; `None`: echo.
     lines: Option<Receiver<Vec<u8>>>,
-    connected: BTreeSet<SocketAddr>,
+    connected: BTreeSet<Peer>,
     once: bool,
+    quiet: bool,
+    signals: Signals,
 }
 
-impl Service<'_, '_> {
+/// How often signals are looked for, if nothing else is.
+const GLANCE: Duration = Duration::from_millis(200);
+
+impl Service {
     fn run(&mut self) -> Result<(), Failure> {
-        let patience = self.lines.as_ref().map_or(Duration::MAX, |_| TICK);
-        loop {
+        let patience = self.lines.as_ref().map_or(GLANCE, |_| TICK);
+        while !self.signals.stop() {
+            if self.signals.report() {
+                self.report();
+            }
             for _ in 0..BURST {
                 self.say_line();
             }
@@ -165,6 +199,10 @@ impl Service<'_, '_> {
                 }
             }
         }
+        for peer in &self.connected {
+            self.server.close(*peer)?;
+        }
+        Ok(())
     }
 
     /// Sends a line of standard input, if there is one, to everybody.
@@ -172,12 +210,12 @@ impl Service<'_, '_> {
         let line = self.lines.as_ref().and_then(|lines| lines.try_recv().ok());
         let Some(line) = line else { return };
         // Whoever cannot be sent to is not there any more.
-        let server = &mut self.server;
+        let (server, quiet) = (&mut self.server, self.quiet);
         self.connected
             .retain(|&peer| match send(server, peer, &line) {
                 Ok(()) => true,
                 Err(error) => {
-                    eprintln!("{peer} not sent: {error}");
+                    say(quiet, format_args!("{peer} not sent: {error}"));
                     false
                 }
             });
@@ -188,41 +226,80 @@ impl Service<'_, '_> {
         match event {
             ServerEvent::Connected { peer, pin, .. } => {
                 self.connected.insert(peer);
-                let key = pin.map_or("anonymous".into(), |pin| format!("key {pin}"));
-                eprintln!("{peer} connected: {SUITE}, {key}");
+                self.say(format_args!("{peer} connected: {SUITE}, {}", key(pin)));
             }
             ServerEvent::Data { peer, data } if self.lines.is_none() => {
-                eprintln!("{peer} sent {} bytes, echoed", data.len());
-                if let Err(error) = send(self.server, peer, &data) {
-                    eprintln!("{peer} not sent: {error}");
+                self.say(format_args!("{peer} sent {} bytes, echoed", data.len()));
+                if let Err(error) = send(&mut self.server, peer, &data) {
+                    self.say(format_args!("{peer} not sent: {error}"));
                 }
             }
             ServerEvent::Data { peer, data } => {
-                eprintln!("{peer} sent {} bytes", data.len());
+                self.say(format_args!("{peer} sent {} bytes", data.len()));
                 let mut output = io::stdout().lock();
                 output.write_all(&data)?;
                 output.flush()?;
             }
             ServerEvent::Closed { peer, alert } => {
                 self.connected.remove(&peer);
-                eprintln!("{peer} closed: {alert}");
+                self.say(format_args!("{peer} closed: {alert}"));
                 // The answer goes out before the program does.
                 return Ok(true);
             }
-            ServerEvent::HandshakeFailed { peer, why } => {
-                if self.once {
-                    return Err(Failure::Peer(anyhow!("no handshake with {peer}: {why}")));
-                }
-                eprintln!("{peer} no handshake: {why}");
+            ServerEvent::Evicted { peer, idle } => {
+                self.connected.remove(&peer);
+                self.say(format_args!(
+                    "{peer} evicted: idle for {} s",
+                    idle.as_secs()
+                ));
             }
-            ServerEvent::Full { peer } => eprintln!("{peer} turned away: all places are taken"),
+            ServerEvent::TooManyForgeries { peer } => {
+                self.connected.remove(&peer);
+                self.say(format_args!("{peer} given up: too many forged records"));
+            }
+            ServerEvent::RehandshakeDue { peer } => {
+                self.say(format_args!("{peer} should shake hands anew"));
+            }
+            ServerEvent::HandshakeFailed { peer, pin, why } => {
+                let key = pin.map_or(String::new(), |pin| format!("; it showed the key {pin}"));
+                if self.once {
+                    return Err(Failure::Peer(anyhow!(
+                        "no handshake with {peer}: {why}{key}"
+                    )));
+                }
+                self.say(format_args!("{peer} no handshake: {why}{key}"));
+            }
+            ServerEvent::Full { peer } => {
+                self.say(format_args!("{peer} turned away: all places are taken"));
+            }
+            _ => {}
         }
         Ok(false)
     }
+
+    fn say(&self, line: fmt::Arguments<'_>) {
+        say(self.quiet, line);
+    }
+
+    fn report(&self) {
+        let (peers, handshakes) = self.server.occupancy();
+        let counters = self.server.counters();
+        eprintln!("{peers} peers, {handshakes} handshakes under way; {counters}");
+    }
+}
+
+fn say(quiet: bool, line: fmt::Arguments<'_>) {
+    if !quiet {
+        eprintln!("{line}");
+    }
+}
+
+fn key(pin: Option<Pin>) -> String {
+    pin.map_or("anonymous".into(), |pin| format!("key {pin}"))
 }
 
 /// What is longer than a datagram goes in several.
-fn send(server: &mut Server<'_>, peer: SocketAddr, data: &[u8]) -> Result<(), SendFailed> {
+fn send(server: &mut Server, peer: Peer, data: &[u8]) -> Result<(), SendFailed> {
     match server.send(peer, data) {
         Err(SendFailed::TooLong { most, .. }) if most > 0 => data
             .chunks(most)

@@ -7,7 +7,7 @@ use crate::clock;
 use crate::openssl::{
     Authentication, ClientCheck, ClientOptions, Credentials, OpenSsl, ServerOptions, ServerTrust,
 };
-use crate::{Client, ClientConfig, Server, ServerConfig, ServerEvent, StdPlatform, Trust};
+use crate::{Client, ClientConfig, Peer, Server, ServerConfig, ServerEvent, StdPlatform, Trust};
 use anyhow::{Context, bail, ensure};
 use core::net::{IpAddr, SocketAddr};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -60,14 +60,13 @@ impl Pairing<'_> {
         let client_failed = AtomicBool::new(false);
         let (client_side, server_side) = thread::scope(|scope| {
             let server_side = scope.spawn(|| {
-                Server::scope(socket, &server, platform(setup), |server| {
-                    let still = || match client_failed.load(Ordering::Relaxed) {
-                        true => bail!("the client failed"),
-                        false => Ok(()),
-                    };
-                    let handshake = |_| next_handshake(server, still).map(|(_, sample)| sample);
-                    (0..setup.handshakes).map(handshake).collect()
-                })
+                let mut server = Server::new(socket, server, platform(setup))?;
+                let still = || match client_failed.load(Ordering::Relaxed) {
+                    true => bail!("the client failed"),
+                    false => Ok(()),
+                };
+                let handshake = |_| next_handshake(&mut server, still).map(|(_, sample)| sample);
+                (0..setup.handshakes).map(handshake).collect()
             });
             let handshake = |_| connect(address, &client, setup).inspect(|_| done());
             let client_side: anyhow::Result<Vec<_>> =
@@ -124,25 +123,23 @@ impl Pairing<'_> {
             mtu: Some(MTU),
             ..ClientOptions::new(self.authentication, socket.local_addr()?)
         };
-        let config = self.server_config(setup)?;
-        let samples = Server::scope(socket, &config, platform(setup), |server| {
-            let handshake = |_| {
-                let mut client = openssl.connect(&options)?;
-                let (peer, sample) = next_handshake(server, || {
-                    let ended = client.process.has_ended();
-                    ensure!(!ended, "s_client ended and said: {}", client.process.said());
-                    Ok(())
-                })
-                .with_context(|| format!("s_client said: {}", client.process.said()))?;
-                client.expect_connected()?;
-                server.close(peer);
-                done();
-                Ok(sample)
-            };
-            (0..setup.handshakes)
-                .map(handshake)
-                .collect::<anyhow::Result<Vec<_>>>()
-        })?;
+        let mut server = Server::new(socket, self.server_config(setup)?, platform(setup))?;
+        let handshake = |_| {
+            let mut client = openssl.connect(&options)?;
+            let (peer, sample) = next_handshake(&mut server, || {
+                let ended = client.process.has_ended();
+                ensure!(!ended, "s_client ended and said: {}", client.process.said());
+                Ok(())
+            })
+            .with_context(|| format!("s_client said: {}", client.process.said()))?;
+            client.expect_connected()?;
+            server.close(peer)?;
+            done();
+            Ok(sample)
+        };
+        let samples: Vec<_> = (0..setup.handshakes)
+            .map(handshake)
+            .collect::<anyhow::Result<_>>()?;
         Ok(vec![Side::server(&samples)])
     }
 
@@ -211,16 +208,16 @@ fn connect(server: SocketAddr, config: &ClientConfig, setup: &Setup) -> anyhow::
 
 /// Waits for the next handshake of our server, as long as `still` sees a reason to.
 fn next_handshake(
-    server: &mut Server<'_, Probe>,
+    server: &mut Server<Probe>,
     mut still: impl FnMut() -> anyhow::Result<()>,
-) -> anyhow::Result<(SocketAddr, Sample)> {
+) -> anyhow::Result<(Peer, Sample)> {
     let end = clock::now().after(PATIENCE);
     loop {
         match server.poll(Duration::from_millis(50))? {
             Some(ServerEvent::Connected { peer, .. }) => {
                 return Ok((peer, sample(server.platform())));
             }
-            Some(ServerEvent::HandshakeFailed { peer, why }) => {
+            Some(ServerEvent::HandshakeFailed { peer, why, .. }) => {
                 bail!("no handshake with {peer}: {why}")
             }
             _ => still()?,

@@ -5,7 +5,6 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use dtls_core::{Micros, Timers};
 use dtls_std::{Counters, Server, ServerConfig, ServerEvent, StdPlatform};
-use std::io;
 use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
@@ -53,25 +52,23 @@ impl Echo {
             events,
             stop,
             thread: thread::spawn(move || {
-                let served = Server::scope(socket, &config, platform, |server| {
-                    while !stopped.load(Ordering::Relaxed) {
-                        let Some(event) = server.poll(Duration::from_millis(20))? else {
-                            continue;
-                        };
-                        if let ServerEvent::Data { peer, data } = &event {
-                            match &data[..] {
-                                b"close me" => server.close(*peer),
-                                data => server.send(*peer, data).unwrap(),
-                            }
+                let mut server = Server::new(socket, config, platform).unwrap();
+                while !stopped.load(Ordering::Relaxed) {
+                    let Some(event) = server.poll(Duration::from_millis(20)).unwrap() else {
+                        continue;
+                    };
+                    if let ServerEvent::Data { peer, data } = &event {
+                        match &data[..] {
+                            b"close me" => server.close(*peer).unwrap(),
+                            data => server.send(*peer, data).unwrap(),
                         }
-                        let _ = sender.send(event);
                     }
-                    Ok::<_, io::Error>(Outcome {
-                        counters: *server.platform().counters(),
-                        occupancy: server.occupancy(),
-                    })
-                });
-                served.unwrap()
+                    let _ = sender.send(event);
+                }
+                Outcome {
+                    counters: server.counters().clone(),
+                    occupancy: server.occupancy(),
+                }
             }),
         }
     }
