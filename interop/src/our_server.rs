@@ -155,7 +155,10 @@ fn serve(
         mtu: case.our_mtu,
         ..ServerConfig::new(identity, trust)
     };
-    talk(&mut Server::new(socket, config, StdPlatform::new())?, address)
+    talk(
+        &mut Server::new(socket, config, StdPlatform::new())?,
+        address,
+    )
 }
 
 fn connect(
