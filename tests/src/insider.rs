@@ -1,7 +1,7 @@
 //! One who knows the keys.
 
 use crate::network::Network;
-use crate::wire::{self, CLIENT_HELLO, HANDSHAKE_HEADER, SERVER_HELLO};
+use crate::wire::{self, CLIENT_HELLO, HANDSHAKE_HEADER, RECORD_HEADER, SERVER_HELLO};
 use dtls_core::crypto::rustcrypto::SoftSymmetric;
 use dtls_core::{Aead, Symmetric as _};
 
@@ -96,6 +96,23 @@ impl Insider {
         record.extend(message);
         record.extend(tag);
         record
+    }
+
+    /// The plaintext of a record that this side has written; `None` if it has not.
+    #[must_use]
+    pub fn open(&self, side: Side, record: &[u8]) -> Option<Vec<u8>> {
+        let (key, salt) = &self.keys[side as usize];
+        let (header, body) = record.split_at_checked(RECORD_HEADER)?;
+        let (explicit, body) = body.split_at_checked(8)?;
+        let (message, tag) = body.split_last_chunk::<8>()?;
+        let mut nonce = [0; 12];
+        nonce[..4].copy_from_slice(salt);
+        nonce[4..].copy_from_slice(explicit);
+        let length = u16::try_from(message.len()).ok()?.to_be_bytes();
+        let aad = [&header[3..11], &header[..3], &length].concat();
+        let mut message = message.to_vec();
+        let opened = SoftSymmetric.open(Aead::Aes128Ccm8, key, &nonce, &aad, &mut message, tag);
+        opened.ok().map(|()| message)
     }
 }
 
