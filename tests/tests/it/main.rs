@@ -11,6 +11,7 @@ mod fragments;
 mod gate;
 mod grid;
 mod handshake;
+mod limits;
 mod loss;
 mod many;
 mod mtu;
