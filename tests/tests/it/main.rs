@@ -19,6 +19,7 @@ mod negotiation;
 mod order;
 mod records;
 mod refusal;
+mod requirements;
 mod timers;
 
 use dtls_tests::{Fate, Kind, Network, Passing, Peer, address, client_config, server_config};
