@@ -12,6 +12,7 @@ mod gate;
 mod grid;
 mod handshake;
 mod last_flight;
+mod limits;
 mod loss;
 mod many;
 mod mtu;
@@ -19,6 +20,7 @@ mod negotiation;
 mod order;
 mod records;
 mod refusal;
+mod requirements;
 mod timers;
 
 use dtls_tests::{Fate, Kind, Network, Passing, Peer, address, client_config, server_config};
