@@ -93,7 +93,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
     ensure!(tally.lost.is_empty(), "honest clients were lost");
     memory.flat()?;
     ensure!(
-        report.starts_with("0 peers, 0 handshakes "),
+        report.starts_with("peers: 0; handshakes under way: 0;"),
         "the server remembers somebody: {report}"
     );
     Ok(())
