@@ -369,7 +369,7 @@ fn failures_say_what_to_do() {
     fails(
         &["--anonymous"],
         &["--pin", &server_pin, "--accept", "x509"],
-        "see --accept and --cert",
+        "no credential as --accept asks for",
     );
 
     std::fs::write(
@@ -412,7 +412,7 @@ fn no_common_suite() {
     let output = run(folder.path(), &args, "");
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{message}");
-    let suite = "lacks the suite TLS_ECDHE_ECDSA_WITH_AES_128_CCM_8";
+    let suite = "has not the suite TLS_ECDHE_ECDSA_WITH_AES_128_CCM_8";
     assert!(message.contains(suite), "{message}");
     drop(refuse.join().unwrap());
 }
@@ -510,6 +510,32 @@ fn a_reader_that_has_enough_is_no_failure() {
     let output = client.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert_eq!(server.end().0, 0);
+}
+
+/// The README is the manual page.
+#[test]
+fn the_readme_names_every_option() {
+    let readme = include_str!("../../README.md");
+    let manual = readme.split("## The command dtls").nth(1).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for command in ["keygen", "client", "server", "measure"] {
+        let output = run(folder.path(), &[command, "--help"], "");
+        let (options, _) = text(&output.stdout).split_once("Examples:").unwrap();
+        let options = options.lines().filter_map(|line| {
+            let line = line.trim_start();
+            let line = line.strip_prefix("-").filter(|_| !line.starts_with("- "))?;
+            let start = line.find("--").map_or(1, |n| n + 2);
+            line.get(start..)?.split([' ', ',']).next()
+        });
+        let options: Vec<_> = options.filter(|option| *option != "help").collect();
+        assert!(options.len() >= 2, "{command}: {options:?}");
+        for option in options {
+            assert!(
+                manual.contains(&format!("`--{option}")),
+                "{command} --{option}"
+            );
+        }
+    }
 }
 
 #[test]
