@@ -30,6 +30,7 @@ enum Command {
     Client(client::Args),
     Server(server::Args),
     /// Measure handshakes, phase by phase
+    #[command(after_help = MEASURE_EXAMPLES)]
     Measure(MeasureArgs),
 }
 
@@ -41,6 +42,12 @@ Examples:
   echo hello | dtls client 127.0.0.1:4433 --key client.key --pin server.pub
 
 Exit status: 0 success, 1 no connection or a failure of the peer, 2 wrong usage or a key file of no use.";
+
+const MEASURE_EXAMPLES: &str = "\
+Examples:
+  dtls measure -n 100
+  dtls measure --peer ours --credential rpk --csv phases.csv
+  dtls measure --json - | jq .pairings[0].sides[0].total_us.median";
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

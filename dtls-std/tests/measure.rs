@@ -130,6 +130,39 @@ fn without_a_delay_no_phase_is_slow() {
     }
 }
 
+/// Each side has a row for each of its phases and one for the whole handshake.
+#[test]
+fn a_table_for_spreadsheets() {
+    let output = Command::new(env!("CARGO_BIN_EXE_dtls"))
+        .args([
+            "measure",
+            "-n2",
+            "--peer=ours",
+            "--credential=rpk",
+            "--csv=-",
+        ])
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    let mut table = csv::Reader::from_reader(&output.stdout[..]);
+    let column = |name: &str| {
+        let headers = csv::Reader::from_reader(&output.stdout[..])
+            .headers()
+            .cloned();
+        let position = headers.unwrap().iter().position(|header| header == name);
+        position.unwrap_or_else(|| panic!("no column {name}"))
+    };
+    let (side, phase, median) = (column("side"), column("phase"), column("median_us"));
+    let rows: Vec<_> = table.records().map(Result::unwrap).collect();
+    let count = |name| rows.iter().filter(|row| &row[side] == name).count();
+    assert_eq!((count("client"), count("server")), (5, 4));
+    let totals: Vec<_> = rows.iter().filter(|row| &row[phase] == "total").collect();
+    assert_eq!(totals.len(), 2);
+    for total in totals {
+        assert!(total[median].parse::<u64>().unwrap() > 0);
+    }
+}
+
 #[test]
 fn wrong_usage_is_explained() {
     let output = Command::new(env!("CARGO_BIN_EXE_dtls"))

@@ -45,21 +45,16 @@ fn on_handshake(why: Fatal, own: Option<Pin>) -> Option<String> {
             | AlertDescription::UNKNOWN_CA,
         ) => return own.map(refused),
         // RFC 7925 section 6: the alert of a refused raw public key, too.
-        Fatal::AlertReceived(AlertDescription::HANDSHAKE_FAILURE) => match own {
-            Some(own) => {
-                return Some(format!(
-                    "either the server does not accept our key and needs our pin {own}, or it \
-                     lacks the suite {}",
-                    super::SUITE
-                ));
-            }
-            None => {
-                return Some(format!(
-                    "either the server wants a key of us, see --key, or it lacks the suite {}",
-                    super::SUITE
-                ));
-            }
-        },
+        Fatal::AlertReceived(AlertDescription::HANDSHAKE_FAILURE) => {
+            let key = own.map_or("wants a key of us, see --key".into(), |own| {
+                format!("does not accept our key and needs our pin {own}")
+            });
+            return Some(format!(
+                "the server {key}; or it has not the suite {}, or no credential as --accept asks \
+                 for",
+                super::SUITE
+            ));
+        }
         Fatal::AlertReceived(AlertDescription::UNSUPPORTED_CERTIFICATE)
         | Fatal::NoCommonCertificateType => {
             "one side has raw public keys only, the other certificates: see --accept and --cert"

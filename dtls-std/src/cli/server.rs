@@ -284,7 +284,7 @@ impl Service {
     fn report(&self) {
         let (peers, handshakes) = self.server.occupancy();
         let counters = self.server.counters();
-        eprintln!("{peers} peers, {handshakes} handshakes under way; {counters}");
+        eprintln!("peers: {peers}; handshakes under way: {handshakes}; {counters}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! `dtls measure`: handshakes on loopback, timed phase by phase; with ourselves, and with OpenSSL in both directions.
 
+mod csv;
 mod delay;
 mod figures;
 mod machine;
@@ -49,6 +50,10 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
+    /// Write the phases there as comma-separated values; "-" for the standard output, instead of the tables
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    csv: Option<PathBuf>,
+
     /// Make each such operation of ours take so many milliseconds longer: generate, agree, sign, verify or peer
     #[arg(long, value_name = "OPERATION=MS")]
     delay_operation: Option<OperationDelay>,
@@ -91,8 +96,8 @@ impl CredentialChoice {
 /// Measures and prints.
 ///
 /// # Errors
-/// A peer that is there cannot be reached, or a handshake fails; what could be measured is printed nevertheless. The JSON
-/// file cannot be written.
+/// A peer that is there cannot be reached, or a handshake fails; what could be measured is printed nevertheless. A file
+/// cannot be written.
 pub fn run(args: &MeasureArgs) -> anyhow::Result<()> {
     let openssl = match args.peer {
         PeerChoice::Ours => None,
@@ -121,7 +126,7 @@ pub fn run(args: &MeasureArgs) -> anyhow::Result<()> {
         left_out: left_out(args, found),
         pairings: measure(&pairings, &setup),
     };
-    write(&report, args.json.as_deref())?;
+    write(&report, args)?;
     let failures = report.pairings.iter().filter_map(|pairing| {
         let failure = pairing.failure.as_ref()?;
         Some(format!("{pairing}: {failure}"))
@@ -221,20 +226,30 @@ fn name(peer: Option<&OpenSsl>) -> PeerName {
     }
 }
 
-fn write(report: &Report, json: Option<&Path>) -> anyhow::Result<()> {
-    let stdout = io::stdout().lock();
-    match json {
-        Some(path) if path == Path::new("-") => return write_json(report, stdout),
-        Some(path) => {
-            let file = File::create(path);
-            let file = file.with_context(|| format!("cannot write {}", path.display()))?;
-            write_json(report, file)?;
+/// Writes a report in one format.
+type Format = fn(&Report, Box<dyn Write>) -> anyhow::Result<()>;
+
+fn write(report: &Report, args: &MeasureArgs) -> anyhow::Result<()> {
+    let (path, write): (_, Format) = match (&args.json, &args.csv) {
+        (Some(path), _) => (path, write_json),
+        (None, Some(path)) => (path, csv::write),
+        (None, None) => {
+            print(report);
+            return Ok(());
         }
-        None => {}
+    };
+    if path == Path::new("-") {
+        return write(report, Box::new(io::stdout()));
     }
-    // A reader that had enough is no failure of the measurement.
-    let _ = write!({ stdout }, "{report}");
+    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    write(report, Box::new(file))?;
+    print(report);
     Ok(())
+}
+
+/// A reader that had enough is no failure of the measurement.
+fn print(report: &Report) {
+    let _ = write!(io::stdout(), "{report}");
 }
 
 fn write_json(report: &Report, mut to: impl Write) -> anyhow::Result<()> {

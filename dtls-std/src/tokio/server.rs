@@ -144,10 +144,10 @@ impl<B: Probe> Server<B> {
         Ok(())
     }
 
-    /// Sends the first `n` bytes of `outgoing`.
-    async fn send_datagram(&self, peer: Peer, n: usize) -> io::Result<()> {
-        let (socket, datagram) = (&self.socket, &self.outgoing[..n]);
-        let send = || self.port.send(socket.into(), peer, datagram);
+    /// Sends the first `n` bytes of `outgoing`. Takes all of `self` so that the future can move between threads.
+    async fn send_datagram(&mut self, peer: Peer, n: usize) -> io::Result<()> {
+        let (socket, port, datagram) = (&self.socket, &self.port, &self.outgoing[..n]);
+        let send = || port.send(socket.into(), peer, datagram);
         socket.async_io(Interest::WRITABLE, send).await
     }
 }
