@@ -7,6 +7,7 @@ mod certificate_types;
 mod damage;
 mod deferred;
 mod established;
+mod fairness;
 mod fragments;
 mod gate;
 mod grid;
