@@ -94,7 +94,7 @@ impl<B: Probe> Client<B> {
         Ok(())
     }
 
-    /// Waits for something from the server. Nothing is lost if the future is dropped.
+    /// Waits for something from the server. No data is lost if the future is dropped.
     ///
     /// # Errors
     /// Socket, key log or capture failed.

@@ -76,8 +76,8 @@ impl Client {
         }
         let port = connection.local().port();
         self.world.tally.borrow_mut().connected -= 1;
-        let closes = self.rng.next_u32() % 3 == 0;
-        let returns_there = !closes && self.rng.next_u32() % 2 == 0;
+        let fate = self.rng.next_u32() % 3;
+        let (closes, returns_there) = (fate == 0, fate == 1);
         self.port = returns_there.then_some(port);
         if closes {
             connection.close().await?;
