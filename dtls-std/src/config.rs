@@ -97,7 +97,7 @@ pub struct ServerConfig {
 
 impl ServerConfig {
     /// Both kinds of credential accepted and one required, Internet timers, the datagram size of the core, 1,024 peers
-    /// and 32 handshakes at a time, nobody evicted, a new cookie secret every 2 minutes.
+    /// and 256 handshakes at a time, nobody evicted, a new cookie secret every 2 minutes.
     #[must_use]
     pub const fn new(identity: Identity, trust: Trust) -> Self {
         let core = Config::new(AcceptedPeers::ANY);
@@ -111,7 +111,7 @@ impl ServerConfig {
             mtu: core.mtu,
             allow_legacy_master_secret: false,
             max_peers: 1024,
-            max_handshakes: 32,
+            max_handshakes: 256,
             max_idle: None,
             evict_when_full: false,
             cookie_lifetime: Duration::from_secs(120),

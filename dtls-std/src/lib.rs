@@ -1,5 +1,5 @@
-//! DTLS 1.2 over UDP sockets of the standard library: a blocking [`Client`], a [`Server`] for many peers, and what they
-//! need: keys and pins in PEM files, a key log, a capture, a trace.
+//! DTLS 1.2 over UDP sockets of the standard library: a blocking [`Client`], a [`Server`] for many peers, both for tokio,
+//! too (feature `tokio`), and what they need: keys and pins in PEM files, a key log, a capture, a trace.
 //!
 //! ```no_run
 //! use dtls_std::{Client, ClientConfig, Identity, Pin, Trust};

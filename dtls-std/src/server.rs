@@ -188,11 +188,6 @@ impl<B: Probe> Server<B> {
         self.serving.peer_counters(peer)
     }
 
-    /// What this server agrees to.
-    pub const fn config(&self) -> &ServerConfig {
-        self.serving.config()
-    }
-
     /// The platform, with the caller's probe.
     pub const fn platform(&mut self) -> &mut StdPlatform<B> {
         &mut self.serving.platform

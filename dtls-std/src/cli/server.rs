@@ -67,7 +67,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = options::count)]
     max_peers: usize,
     /// Handshakes at a time, about 6 KB each; more have to wait for a retransmission of theirs
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
     max_handshakes: u16,
     /// Close connections of which nothing was heard for so long
     #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]

@@ -196,10 +196,6 @@ impl<B: Probe> Serving<B> {
         self.seats.get(peer).map(|seat| &seat.counters)
     }
 
-    pub(crate) const fn config(&self) -> &ServerConfig {
-        &self.config
-    }
-
     // Receiving.
 
     fn take<'d>(
