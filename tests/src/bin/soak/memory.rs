@@ -64,3 +64,36 @@ impl fmt::Display for Memory {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A minute of samples, one each second.
+    fn minute(kib: impl Fn(u64) -> u64) -> Memory {
+        let sample = |second| (Duration::from_secs(second), kib(second));
+        Memory {
+            samples: (0..60).map(sample).collect(),
+        }
+    }
+
+    #[test]
+    fn a_leak_is_not_flat_and_warming_up_is() {
+        minute(|second| 4_000 + 300 * second.min(15))
+            .flat()
+            .unwrap();
+        // 500 bytes for each of 50 handshakes a second.
+        let error = minute(|second| 7_000 + 25 * second).flat().unwrap_err();
+        assert!(
+            error.to_string().contains("grows: from 7750 KiB"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn our_own_memory_can_be_read() {
+        let mut memory = Memory::default();
+        memory.sample(Duration::ZERO, std::process::id()).unwrap();
+        assert!(memory.samples[0].1 > 500);
+    }
+}
