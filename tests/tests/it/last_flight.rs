@@ -40,8 +40,8 @@ impl Scene {
         let insider = Insider::new(&net, &peer.machine.secrets[0]);
         let [finished, answer] =
             [(Side::Client, CLIENT), (Side::Server, SERVER)].map(|(side, from)| {
-                let sent = net.log.iter().filter(|sent| sent.from == address(from));
-                let last = &sent.last().expect("the last flight").bytes;
+                let mut sent = net.log.iter().filter(|sent| sent.from == address(from));
+                let last = &sent.next_back().expect("the last flight").bytes;
                 let record = wire::records(last).pop().expect("Finished");
                 let opened = insider.open(side, &last[record.range]);
                 opened.expect("the right keys")
