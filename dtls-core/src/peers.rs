@@ -69,6 +69,8 @@ impl<P: Platform, const M: usize> Room<'_, P, M> {
 
 /// A table of peers: places for associations (`[Seat; N]` or `Vec<Seat>`), and fewer, larger ones for handshakes (`[Room; H]`
 /// or `Vec<Room>`) that they share.
+/// It looks through all of its places for each datagram, and so is for tables that a device can hold; a host with thousands
+/// of peers keeps an index of its own over [`Connection`]s, as `dtls-std` does.
 ///
 /// When it is full, nobody is displaced by somebody unproven: a newcomer gets a room that is vacant, or one whose handshake
 /// had to repeat a flight, and only if there is a seat for its association. Which association to give up is the caller's

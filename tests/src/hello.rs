@@ -34,7 +34,11 @@ impl Hello {
 
     fn parse(body: &[u8], of_client: bool) -> Self {
         let mut rest = body;
-        let mut take = |n: usize| rest.split_off(..n).expect("a whole hello").to_vec();
+        let mut take = |n: usize| {
+            let (taken, left) = rest.split_at(n);
+            rest = left;
+            taken.to_vec()
+        };
         let (version, random) = (take(2), take(32));
         let mut list = |bytes: usize| {
             let n = number(&take(bytes));
