@@ -2,6 +2,7 @@
 
 mod accounts;
 mod alerts;
+mod backoff;
 mod budget;
 mod certificate_types;
 mod damage;
