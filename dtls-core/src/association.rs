@@ -154,12 +154,6 @@ impl Association {
         self.life == Life::Over
     }
 
-    /// Something waits to be written by [`poll_transmit`](Self::poll_transmit).
-    #[must_use]
-    pub const fn owes(&self) -> bool {
-        self.owed != 0
-    }
-
     /// Takes records until one holds something for the caller; `None` when the datagram is used up. Never an error: a bad
     /// record is dropped, and the probe is told.
     ///

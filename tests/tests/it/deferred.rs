@@ -1,7 +1,7 @@
 //! Answers that come later.
 
 use crate::{SERVER, assert_works, pair};
-use dtls_core::{Fatal, Instant, Micros, Operation};
+use dtls_core::{Connection, Fatal, Instant, Micros, Operation};
 use dtls_tests::{Endpoint, Gateway, Kind, Network, Peer, Seen, client_config, server_config};
 
 /// While a question is out, its endpoint retransmits nothing; only the deadline of the handshake runs.
@@ -34,6 +34,37 @@ fn no_retransmission_while_a_question_is_out() {
             assert_works(&mut net, &mut client, &mut server);
         }
     }
+}
+
+/// Who answers later need not keep what the peer showed: it stays where it is until the question is answered.
+#[test]
+fn what_the_peer_showed_can_be_looked_at_again() {
+    let shown = |peer: &mut Peer| {
+        let Peer {
+            association,
+            workspace,
+            config,
+            ..
+        } = peer;
+        let connection = Connection::new(association, workspace, config);
+        let identity = connection.peer_identity()?;
+        identity.spki().map(<[u8]>::to_vec)
+    };
+    let mut net = Network::new(1);
+    let (mut client, mut server) = pair(&net, Kind::Raw, Kind::Raw);
+    for peer in [&mut client, &mut server] {
+        peer.engine.delays[Operation::Peer as usize] = Micros::from_secs(3);
+    }
+    client.connect(&server);
+    assert_eq!(shown(&mut client), None);
+    net.run_for(Micros::from_secs(1), &mut [&mut client, &mut server]);
+    assert_eq!(shown(&mut client), Some(dtls_tests::SERVER.spki.to_vec()));
+    net.run_for(Micros::from_secs(3), &mut [&mut client, &mut server]);
+    assert_eq!(shown(&mut client), None);
+    assert_eq!(shown(&mut server), Some(dtls_tests::CLIENT.spki.to_vec()));
+    net.run(&mut [&mut client, &mut server]);
+    assert_works(&mut net, &mut client, &mut server);
+    assert_eq!(shown(&mut server), None);
 }
 
 /// Both are slow, and both have short timers: the peer's copies do no harm.
