@@ -5,6 +5,7 @@ mod alerts;
 mod backoff;
 mod budget;
 mod certificate_types;
+mod change_cipher_spec;
 mod damage;
 mod deferred;
 mod established;
