@@ -170,21 +170,19 @@ where
         peer: SocketAddr,
     ) -> Option<Connection<'_, P>> {
         let (seats, rooms) = (self.seats.as_mut(), self.rooms.as_mut());
-        let room = rooms.iter().position(|room| room.is_taken_by(peer));
-        let room = room.or_else(|| rooms.iter().position(|room| room.workspace.is_vacant()));
-        let room = room.or_else(|| rooms.iter().position(|room| room.workspace.is_stalled()))?;
-        let reserved = |seat: &Seat| {
-            rooms
-                .iter()
-                .enumerate()
-                .any(|(n, other)| n != room && other.is_taken_by(seat.peer))
+        let own = rooms.iter().position(|room| room.is_taken_by(peer));
+        let vacant = rooms.iter().position(|room| room.workspace.is_vacant());
+        let is_stalled = |room: &usize| {
+            let room = rooms.get(*room);
+            room.is_some_and(|room| room.workspace.is_stalled())
         };
-        let seat = seats.iter().position(|seat| seat.peer == peer);
-        let seat = seat.or_else(|| {
-            seats
-                .iter()
-                .position(|seat| seat.association.is_none() && !reserved(seat))
-        })?;
+        // A stalled handshake gives way with its seat, too: that one may be all that is missing.
+        let mut choice = own
+            .into_iter()
+            .chain(vacant)
+            .chain((0..rooms.len()).filter(is_stalled));
+        let (room, seat) =
+            choice.find_map(|room| Some((room, Self::seat_beside(seats, rooms, room, peer)?)))?;
         let slot = u16::try_from(room).ok()?;
         let (seat, room) = (seats.get_mut(seat)?, rooms.get_mut(room)?);
         (seat.peer, seat.heard, room.peer, room.config) = (peer, now, peer, Some(config));
@@ -195,6 +193,24 @@ where
             &mut room.workspace,
             config,
         ))
+    }
+
+    /// The seat for a handshake in this room: the peer's own, or a free one that no handshake in another room has reserved.
+    fn seat_beside(
+        seats: &[Seat],
+        rooms: &[Room<'c, P, M>],
+        room: usize,
+        peer: SocketAddr,
+    ) -> Option<usize> {
+        let reserved = |seat: &Seat| {
+            let mut others = rooms.iter().enumerate().filter(|(n, _)| *n != room);
+            others.any(|(_, other)| other.is_taken_by(seat.peer))
+        };
+        let own = seats.iter().position(|seat| seat.peer == peer);
+        own.or_else(|| {
+            let mut places = seats.iter();
+            places.position(|seat| seat.association.is_none() && !reserved(seat))
+        })
     }
 
     /// See [`Connection::receive`].

@@ -84,6 +84,13 @@ impl Peer {
         self
     }
 
+    /// The same IP address, but another port.
+    #[must_use]
+    pub fn at_port(mut self, port: u16) -> Self {
+        self.address.set_port(port);
+        self
+    }
+
     /// Starts a handshake.
     ///
     /// # Panics

@@ -24,6 +24,7 @@ mod order;
 mod records;
 mod refusal;
 mod requirements;
+mod table;
 mod timers;
 
 use dtls_tests::{Fate, Kind, Network, Passing, Peer, address, client_config, server_config};
