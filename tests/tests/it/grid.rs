@@ -96,8 +96,9 @@ impl Grid {
             .filter_map(|seed| self.run(seed, kinds))
             .collect();
         println!(
-            "{name}; client {client:?}, server {server:?}: {}/{seeds} connect and exchange data",
-            outcomes.len()
+            "{name}; client {client:?}, server {server:?}: {}/{} connect and exchange data",
+            grouped(outcomes.len()),
+            grouped(usize::try_from(seeds).unwrap_or(usize::MAX)),
         );
         for (role, side) in [(0, "server"), (1, "client")] {
             let mut times: Vec<_> = outcomes.iter().map(|one| one.connected[role]).collect();
@@ -114,6 +115,14 @@ impl Grid {
         );
         assert_eq!(outcomes.len(), usize::try_from(seeds).unwrap_or(usize::MAX));
         outcomes
+    }
+}
+
+/// A number below a million with its thousands set off.
+fn grouped(n: usize) -> String {
+    match n / 1_000 {
+        0 => n.to_string(),
+        thousands => format!("{thousands},{:03}", n % 1_000),
     }
 }
 
